@@ -1,6 +1,7 @@
 /**
  * No dead code: every file is reached from an entry, and every exported name is used by another file that imports its
- * file. Read from the text, as the layout rules are: the imports of this repository have one form.
+ * file. The test reads the sources as text, like the layout rules, because the imports of this repository have one
+ * form.
  */
 import { assert, describe, it } from "@effect/vitest"
 import { readdirSync, readFileSync } from "node:fs"
@@ -11,14 +12,14 @@ const root = resolve(import.meta.dirname, "..")
 /** Transition rows are read by the names of their files and exports (test/machines/transitions.test.ts). */
 const isReadByName = (file: string): boolean => /^test\/machines\/transitions\/\w+Rows\.ts$/.test(file)
 
-/** Where Node, vitest or npm starts to read. */
+/** Files that Node, vitest or npm loads first. */
 const isEntry = (file: string): boolean =>
   isReadByName(file) ||
   /\.test\.ts$|^scripts\/[^/]+\.ts$|^(bench|cli|simulator\/venue)\/main\.ts$|^test\/(support\/(globalSetup|silence)|operator\/sharedService)\.ts$|^vitest\.config\.ts$/.test(
     file
   )
 
-/** What a file imports, also dynamically; the benchmark names its child processes from its own folder. */
+/** The imports of a file, dynamic ones included. The benchmark names its child processes by paths in its own folder. */
 const importsOf = (file: string, text: string): ReadonlyArray<string> => {
   const specifiers = [...text.matchAll(/(?:\bfrom |^import |\bimport\()\s*"(\.[^"]+)"/gm)].map(([, specifier = ""]) =>
     join(dirname(file), specifier)
@@ -49,7 +50,7 @@ const withoutComments = (text: string): string => text.replaceAll(/\/\*[^]*?\*\/
 export interface DeadCode {
   /** Files that no entry reaches. */
   readonly files: ReadonlyArray<string>
-  /** `FILE NAME` of exports that nobody imports and the file itself does not need. */
+  /** `FILE NAME` of exports that no other file imports and the file itself does not need. */
   readonly names: ReadonlyArray<string>
 }
 
@@ -72,7 +73,7 @@ export const deadCode = (files: ReadonlyMap<string, string>): DeadCode => {
     exportsOf(text)
       .filter((name) => !(isReadByName(file) && name.endsWith("Rows")))
       .filter((name) => ![...(importers.get(file) ?? [])].some((other) => has.get(other)?.has(name)))
-      // Needed where it stands: it should not be exported, but it is not dead.
+      // A name that its own file uses should not be exported, but is not dead.
       .filter((name) => (words.get(file) ?? []).filter((word) => word === name).length < 2)
       .map((name) => `${file} ${name}`)
   )

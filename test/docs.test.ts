@@ -1,5 +1,5 @@
 /**
- * The files and folders that README and docs name, and the places their links go to, exist; the glossary has every noun.
+ * The files and folders that README and docs name, and the targets of their links, exist; the glossary has every noun.
  * Runs in milliseconds.
  */
 import { assert, describe, it } from "@effect/vitest"
@@ -27,8 +27,8 @@ const headingsOf = (page: string): ReadonlySet<string> =>
   new Set([...page.matchAll(/^#+ (.+)$/gm)].map(([, heading = ""]) => anchorOf(heading)))
 
 /**
- * What a page names and `read` does not find: paths in backticks that begin with a folder of the tree and have no
- * placeholder, and links. `read` answers a page's text, the empty text for any other file or folder, or null.
+ * The names on a page that `read` does not find: paths in backticks that begin with a folder of the tree and have no
+ * placeholder, and links. `read` returns a page's text, the empty text for any other file or folder, or null.
  */
 export const missing = (file: string, page: string, read: (path: string) => string | null): ReadonlyArray<string> => {
   const paths = [...page.matchAll(/`((?:src|cli|simulator|scripts|bench|test|docs|bin|\.ci)\/[^`\s<>*:]*)`/g)]
@@ -43,28 +43,34 @@ export const missing = (file: string, page: string, read: (path: string) => stri
   return [...paths, ...links]
 }
 
-/** Names of source files in backticks that are the end of no path. Those that begin with a folder of the tree: `missing`. */
+/**
+ * Names of source files in backticks that no path ends with. `missing` handles those that begin with a folder of the
+ * tree.
+ */
 export const unknownFiles = (page: string, files: ReadonlyArray<string>): ReadonlyArray<string> =>
   [...page.matchAll(/`((?!(?:src|cli|simulator|scripts|bench|test|docs)\/)[^`\s<>*:]*\.(?:tsx?|sql))`/g)]
     .flatMap(([, path = ""]) => spread(path))
     .filter((path) => !files.some((file) => `/${file}`.endsWith(`/${path}`)))
 
-/** Folders of the pure core that no row of the glossary stands for. */
+/** Folders of the pure core that no row of the glossary covers. */
 export const unnamedNouns = (folders: ReadonlyArray<string>, glossary: string): ReadonlyArray<string> =>
   folders.filter((folder) => !new RegExp(`^\\|.*\`${folder}[\`/]`, "m").test(glossary))
 
-/** What all nouns share, and what is published of them for sandboxes. */
+/** Folders that belong to no noun: shared code, and the published data of sandboxes. */
 const noNouns = ["shared", "sandbox"]
 
 const readPath = (path: string): string | null => {
   const full = join(root, path)
-  // The walk through a made-up noun names its files as if they were there.
+  // The walk through an invented noun names its files as if they existed.
   if (existsSync(join(root, "test/fixtures/plantedNoun/files", `${path}.txt`))) return ""
   if (!existsSync(full)) return null
   return path.endsWith(".md") ? readFileSync(full, "utf8") : ""
 }
 
-/** The contract file of a route by the rule of the README: the segment behind the client, else the first one. */
+/**
+ * The contract file of a route by the rule of the README: named after the segment behind the client, otherwise after
+ * the first one.
+ */
 export const routeFile = (path: string): string => {
   const [first = "", second, third] = path.split("/").slice(3)
   const segment = !path.startsWith("/partner/v1/") ? "system" : second === "{clientId}" ? (third ?? first) : first
@@ -72,7 +78,7 @@ export const routeFile = (path: string): string => {
   return `src/http/api/${name}Api.ts`
 }
 
-/** Routes whose contract file by the rule does not hold them, or whose group has no file of handlers. */
+/** Routes that the contract file of the rule does not contain, or whose group has no file of handlers. */
 export const misplacedRoutes = (
   paths: Readonly<Record<string, Readonly<Record<string, { readonly operationId?: string }>>>>,
   read: (file: string) => string | null

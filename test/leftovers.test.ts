@@ -1,11 +1,11 @@
-/** The check of leftovers names each kind: a test plants it, finds it, removes it and finds it no more. */
+/** The check of leftovers names each kind: a test plants a leftover, finds it, removes it and then finds none. */
 import { assert, describe, it } from "@effect/vitest"
 import { once } from "node:events"
 import { createServer } from "node:net"
 import { vi } from "vitest"
 import { settledLeftovers, leftovers, standing } from "./support/leftovers.ts"
 
-/** Plants one thing; the function that it gives back removes it. */
+/** Plants one leftover; the returned function removes it. */
 const plants: ReadonlyArray<readonly [name: string, plant: () => Promise<() => void>, sentence: string]> = [
   [
     "a changed environment",

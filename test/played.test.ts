@@ -1,6 +1,6 @@
 /**
- * Whatever partners can write is played black box: some scenario calls the route and afterwards checks the whole books.
- * Read from the text, in milliseconds; a route counts as called where the last fixed part of its path is written down.
+ * All writes of partners are played black box: some scenario calls the route and afterwards checks the whole books. The
+ * test reads the sources as text, in milliseconds; a route counts as called if the last fixed part of its path occurs.
  */
 import { assert, describe, it } from "@effect/vitest"
 import { readdirSync, readFileSync } from "node:fs"
@@ -10,7 +10,7 @@ import { nounLists } from "../src/machines/venue/venueNouns.ts"
 
 type Named = { readonly method: string; readonly path: string }
 
-/** The routes, as `METHOD path`, that no text calls and follows up with a check of the invariants. */
+/** The routes, as `METHOD path`, that no text calls and follows with a check of the invariants. */
 export const unplayed = (routes: ReadonlyArray<Named>, texts: ReadonlyArray<string>): ReadonlyArray<string> => {
   const checking = texts.filter(provesBooks)
   return routes
@@ -21,7 +21,10 @@ export const unplayed = (routes: ReadonlyArray<Named>, texts: ReadonlyArray<stri
     .map(({ method, path }) => `${method} ${path}`)
 }
 
-/** By itself, or by the opening that does it after the file's last test. */
+/**
+ * True if the text checks the books itself, or opens its service by a helper that checks them after the file's last
+ * test.
+ */
 const provesBooks = (text: string): boolean =>
   text.includes("brokenInvariants(") || (/\bopen(Scenario|Service)\(/.test(text) && !text.includes("damaged: true"))
 

@@ -1,6 +1,6 @@
 /**
- * The rules that the code cites and docs/rules.md, held equal: every cited rule is defined there in short sentences, every
- * defined rule is cited, and the tests that are named there exist and mention the rule. Runs in milliseconds.
+ * The rules that the code cites equal those in docs/rules.md: every cited rule is defined there in short sentences,
+ * every defined rule is cited, and the named tests exist and mention the rule. Runs in milliseconds.
  */
 import { assert, describe, it } from "@effect/vitest"
 import { readdirSync, readFileSync } from "node:fs"
@@ -8,20 +8,22 @@ import { join, relative, resolve } from "node:path"
 
 const root = resolve(import.meta.dirname, "..")
 
-/** Before and after a rule's name; letters, digits and escapes beside it make it a part of something else. */
+/**
+ * The characters before and after a rule's name: letters, digits and escapes next to it make it a part of another word.
+ */
 const before = String.raw`(?<![\w.%+\\-]|[A-Z]\d )`
 const after = String.raw`(?![\w-]| [A-Z]\d\b)`
 
-/** A decision, a table of transitions, a formula, a scenario, an event or statement decision; a case of a family. */
+/** A decision, a table of transitions, a formula, a scenario, an event or statement decision, or a case of a family. */
 const rule = String.raw`(?:A[123]-\d{2,3}|D(?:[1-9]|1\d|2[0-3])|F(?:[1-9]|[12]\d|3[01])|SC-[A-Z]{3}-\d{2}|(?:EVT|STS)-\d{1,2})`
 const familyCase = String.raw`[A-Z][A-Z0-9]{1,5}-\d{3}`
 
-/** Names of the same shape that are no rules. */
+/** Names of the same form that are no rules. */
 const others = new Set(["AES-256", "SHA-256"])
 
 const citation = new RegExp(`${before}(${familyCase}|${rule})(?:\\.\\.(?:(?:[A-Z0-9]+-)+|[DF])?(\\d+))?${after}`, "g")
 
-/** Rules cited by a text; `A1-09..A1-12` and `SC-ONB-06..08` cite what lies between as well. */
+/** Rules that a text cites. `A1-09..A1-12` and `SC-ONB-06..08` also cite all rules in between. */
 export const citedIn = (text: string): ReadonlySet<string> => {
   const cited = new Set<string>()
   for (const [, first = "", last] of text.matchAll(citation)) {
@@ -40,7 +42,7 @@ interface Definition {
   readonly id: string
   readonly text: string
   readonly tests: ReadonlyArray<string>
-  /** The page's text instead of tests. */
+  /** The page's text in place of tests. */
   readonly untested: string | null
 }
 
@@ -56,12 +58,12 @@ export const definitionsOf = (page: string): ReadonlyArray<Definition> =>
     }
   })
 
-/** In words: a rule of several ideas has several sentences. */
+/** The limit in words: a rule with several ideas has several sentences. */
 const longestSentence = 60
 
 const familyOf = (id: string): string => id.replace(/\d{3}$/, "nnn")
 
-/** Every disagreement of page and files, as a sentence. `files` are texts by path. */
+/** Every difference between page and files, as a sentence. `files` are texts by path. */
 export const disagreements = (page: string, files: ReadonlyMap<string, string>): ReadonlyArray<string> => {
   const found: Array<string> = []
   const definitions = new Map<string, Definition>()

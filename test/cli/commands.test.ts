@@ -1,6 +1,6 @@
 /**
- * The command line knows the whole operator contract: every endpoint is called by some command, and every file of commands
- * stands in the tree. Read from the text; that the calls fit the contract is the compiler's business.
+ * The command line covers the whole operator contract: some command calls every endpoint, and every file of commands is
+ * part of the command tree. The test reads the sources as text; the compiler checks that the calls fit the contract.
  */
 import { assert, describe, it } from "@effect/vitest"
 import { readdirSync, readFileSync } from "node:fs"
@@ -15,7 +15,7 @@ const files = new Map(
     .map((path) => [path.slice(root.length + 1), readFileSync(path, "utf8")] as const)
 )
 
-/** Names after `export const add` that no other file calls or loads for the tree, each with its file. */
+/** Names after `export const add` that no other file calls or loads for the command tree, each with its file. */
 const unwired = (texts: ReadonlyMap<string, string>): ReadonlyArray<string> =>
   [...texts].flatMap(([file, text]) =>
     file.startsWith("commands/")

@@ -7,7 +7,7 @@ import { join } from "node:path"
 import { runRecorded } from "../operator/operatorHarness.ts"
 import { hasTool, skipNote } from "../support/tools.ts"
 
-/** What bash would offer at the end of the line. */
+/** The completions that bash offers at the end of the line. */
 const offers = (script: string, line: ReadonlyArray<string>): ReadonlyArray<string> => {
   const words = ["brokerage", ...line].map((word) => `'${word}'`).join(" ")
   const asked = `${script}\nCOMP_WORDS=(${words}); COMP_CWORD=${line.length}; _brokerage; printf '%s\\n' "\${COMPREPLY[@]}"`
@@ -18,7 +18,7 @@ const offers = (script: string, line: ReadonlyArray<string>): ReadonlyArray<stri
 
 const folder = mkdtempSync(join(tmpdir(), "brokerage-completion-"))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
-/** Not every shell reads a script from a socket, which the input of a child is. */
+/** Not every shell can read a script from a socket, and the input of a child process is a socket. */
 const inFile = (script: string): string => {
   const file = join(folder, "script")
   writeFileSync(file, `${script}\n`)

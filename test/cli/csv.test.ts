@@ -3,7 +3,7 @@ import { assert, describe, it } from "@effect/vitest"
 import * as fc from "fast-check"
 import { CsvError, CsvReader, writeCsv } from "../../cli/csv.ts"
 
-/** The records of a text that comes in pieces of one length. */
+/** The records of a text that is passed in pieces of one length. */
 const read = (text: string, size = 3) => {
   const reader = new CsvReader()
   const records = []

@@ -1,6 +1,6 @@
 /**
- * What people type, by table: moments and durations, dates and zones, profiles, key files, and where a key may come from (operator
- * surface, rules for every command).
+ * Tables of typed inputs: moments and durations, dates and zones, profiles, key files, and the sources of a key
+ * (operator surface, rules for every command).
  */
 import { afterAll, assert, describe, it } from "@effect/vitest"
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
@@ -119,7 +119,7 @@ const env = { XDG_CONFIG_HOME: folder }
 
 const write = (name: string, content: unknown): void =>
   writeFileSync(join(profiles, `${name}.json`), typeof content === "string" ? content : JSON.stringify(content))
-/** Exit status and sentence of what is refused. */
+/** Exit status and sentence of a refusal. */
 const refusalOf = (run: () => unknown): readonly [status: number, sentence: string] => {
   try {
     run()

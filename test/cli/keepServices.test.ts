@@ -1,6 +1,6 @@
 /**
- * Calls of the service from the command line: one that is alone leaves nothing open, many share one client and its socket
- * (`sim run` makes hundreds of them).
+ * Calls of the service from the command line. A single call leaves no connection open, and several calls share one
+ * client and its socket (`sim run` makes hundreds of them).
  */
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
@@ -36,7 +36,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true })
 })
 
-/** How many sockets three calls, one after the other, open. */
+/** The number of sockets that three consecutive calls open. */
 const socketsOf = async (call: CallService): Promise<number> => {
   const before = sockets
   for (let calls = 0; calls < 3; calls++) {

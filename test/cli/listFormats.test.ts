@@ -314,7 +314,7 @@ describe("European Union", () => {
       utf16,
       Buffer.concat([Buffer.from([0xff, 0xfe]), utf16]),
       Buffer.concat([Buffer.from([0xff, 0xfe]), utf16]).swap16(),
-      // Saved as UTF-8 by a program that left the declaration as it was.
+      // The file was saved as UTF-8 by a program that kept the old declaration.
       Buffer.from(text("UTF-16"))
     ]) {
       assert.deepStrictEqual((await read(file(bytes, "xml"))).lines, ["SANCTIONS|Ivo \u00e9brow||"])

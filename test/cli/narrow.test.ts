@@ -1,6 +1,7 @@
 /**
- * Every view fits a terminal of 80 columns, whatever stands in it: each command is run with the widest answer that its contract
- * allows, and no line is wider, none commands the terminal, and none is raw JSON (operator surface, rules for every command).
+ * Every view fits a terminal of 80 columns, whatever its content: each command is run with the widest answer that its
+ * contract allows, and no line is wider, contains a control sequence or is raw JSON (operator surface, rules for every
+ * command).
  */
 import { assert, describe, it } from "@effect/vitest"
 import type { Argument, Command, Option } from "commander"
@@ -29,7 +30,7 @@ HttpApi.reflect(OperatorApi, {
   }
 })
 
-/** A service that answers everything with the widest there is, and never a dry run unless it is asked for. */
+/** A service that gives the widest possible answer to every call, and a dry run only if the call requests it. */
 const wideService =
   (rows: number): CallService =>
   ({ dryRun }, use) => {
@@ -61,7 +62,7 @@ const leaves = (): ReadonlyArray<Leaf> => {
   return found
 }
 
-/** What a command wants besides its required words. */
+/** Options that a command needs besides its required words. */
 const oneOf: Readonly<Record<string, string>> = { "sim clock advance": "1h" }
 
 const words = ({ path, command }: Leaf): ReadonlyArray<string> => [
@@ -85,7 +86,7 @@ const folder = mkdtempSync(join(tmpdir(), "brokerage-narrow-"))
 const list = join(folder, "list.csv")
 writeFileSync(list, "name,dob,country,list\nA B,1970-01-01,DE,PEP\n")
 
-/** Services, runs and streams of their own: what they print are no views of an answer. */
+/** Commands that run services, runs and streams of their own: their output is no view of an answer. */
 const without = new Set(
   "serve|watch|tour|completion|sim run|sim list|sim venue serve|sim partner run|sim partner listen|sim reset|sim venue set|sim venue path|screening import|ledger export|statement get|statement verify|document show|appropriateness publish|metrics|atlas|machine show".split(
     "|"
@@ -102,7 +103,7 @@ const run = async (args: ReadonlyArray<string>, rows: number, over = {}) => {
       printed.stdout += `${deed}\n`
       return true
     },
-    // A command that follows something is left at once.
+    // A command that follows changes is stopped at once.
     stopped: () => Promise.resolve(),
     ...over
   })
@@ -111,7 +112,7 @@ const run = async (args: ReadonlyArray<string>, rows: number, over = {}) => {
   return { status, lines: unstyled(printed.stdout).trimEnd().split("\n"), printed }
 }
 
-/** The styles that a renderer gives are the only commands to a terminal. */
+/** The renderer's styles are the only control sequences. */
 // oxlint-disable-next-line no-control-regex
 const unstyled = (line: string): string => line.replaceAll(/\u001b\[[0-9;]*[mHJK]/g, "")
 
@@ -150,7 +151,8 @@ describe("operator surface, a terminal of 80 columns", () => {
     const whole = leaves()
       .filter(({ path }) => path.at(-1) === "list" || path.at(-1) === "deliveries" || path.at(-1) === "tail")
       .filter(({ command }) => !command.options.some(({ long }) => long === "--limit"))
-    // These grow with what the firm itself keeps, or are of one client: its documents, its position in each market.
+    // The length of these answers depends on the firm's own data, or they concern one client: its documents, its
+    // position in each market.
     assert.deepStrictEqual(whole.map(({ path }) => path.join(" ")).toSorted(), [
       "document list",
       "key list",

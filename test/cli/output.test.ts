@@ -1,6 +1,6 @@
 /**
- * Answers that can't be written, and the file of --output: there only once it is whole, and never instead of what is no
- * regular file (operator surface, rules for every command, document show and ledger export).
+ * Answers that can't be written, and the file of --output: it exists only once it is complete, and it never replaces a
+ * file that is not regular (operator surface, rules for every command, document show and ledger export).
  */
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { type ChildProcess, spawn, spawnSync } from "node:child_process"
@@ -52,7 +52,7 @@ const started = (args: ReadonlyArray<string>, stdout: number | "pipe") => {
 }
 
 describe("operator surface, exit status 3: an answer that can't be written", () => {
-  /** Runs a command whose stdout is a file that nobody can write into. */
+  /** Runs a command whose stdout is a file that can't be written. */
   const unheard = async (args: ReadonlyArray<string>) => {
     const file = join(folder, "read-only")
     writeFileSync(file, "")

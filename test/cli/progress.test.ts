@@ -1,10 +1,13 @@
-/** How far a command is (operator surface): frames on a terminal, a line now and then elsewhere, nothing with --json. */
+/**
+ * The progress display of a command (operator surface): frames on a terminal, single lines elsewhere, nothing with
+ * --json.
+ */
 import { assert, describe, it } from "@effect/vitest"
 import { amountLine, Progress } from "../../cli/progress.ts"
 import { sendList } from "../../cli/sendList.ts"
 import type { OperatorClient } from "../../cli/OperatorClient.ts"
 
-/** A clock that stands, and what was shown when. */
+/** A stopped clock, and a record of the displayed texts with their times. */
 const stage = (terminal: boolean) => {
   const shown: Array<string | null> = []
   const clock = { at: 0 }

@@ -1,4 +1,4 @@
-/** The scripts of package.json: --help is an answer, and what they don't know is a sentence, not a stack. */
+/** The scripts of package.json: --help succeeds, and an unknown option causes a sentence instead of a stack trace. */
 import { assert, describe, it } from "@effect/vitest"
 import { spawnSync } from "node:child_process"
 import { join } from "node:path"

@@ -1,6 +1,6 @@
 /**
- * A service that can't start says why and what to do, in one sentence or, with --json, in one document, and ends with
- * status 1 (operator surface, rules for every command; Service).
+ * A service that can't start prints the reason and the remedy, in one sentence or, with --json, in one document, and
+ * ends with status 1 (operator surface, rules for every command; Service).
  */
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { Redacted } from "effect"
@@ -58,7 +58,7 @@ const inThisProcess: Serve = async (...args) => {
   return { status, stdout, stderr }
 }
 
-/** The sentence, and the same one as the only document with --json. */
+/** The sentence of a failed start, which --json prints as the only document. */
 const refusedBy =
   (serve: Serve) =>
   async (sentence: string, ...args: ReadonlyArray<string>): Promise<void> => {
@@ -72,10 +72,10 @@ const refusedBy =
     assert.deepStrictEqual(JSON.parse(json.stderr), { code: 5030, msg: sentence, error: sentence })
   }
 const refused = refusedBy(inThisProcess)
-/** One start of each group: the process of every start that fails ends in one place. */
+/** One start for each group: all failing starts end at the same place of the process. */
 const refusedAndEnded = refusedBy(inProcessOfItsOwn)
 
-/** The test database's address with something about it changed. */
+/** The test database's address with one change. */
 const databaseUrl = (change: (url: URL) => void = () => undefined): string => {
   const url = new URL(Redacted.value(database.url))
   change(url)

@@ -18,7 +18,7 @@ const file = (name: string, text: string): string => {
 const market = (families: string) =>
   `bases:\n  - { base: DOT, name: Dot, assetClass: crypto, tick: 3, lot: 1, opening: "6", volatility: 0.7, families: [${families}] }\n`
 
-/** Runs it, lets `use` talk to it once it is ready, and stops it. */
+/** Runs the venue, calls `use` once it is ready, and stops the venue. */
 const served = async (
   args: ReadonlyArray<string>,
   use: (client: VenueClient, ready: string) => Promise<void>
@@ -44,7 +44,7 @@ describe("sim venue serve", () => {
     })
     const json = await served(["--data-dir", dataDir, "--json"], async (client, text) => {
       assert.deepStrictEqual(Object.keys(JSON.parse(text)), ["ready", "url", "keyFile", "pid"])
-      // Books that are there keep their seed.
+      // Existing books keep their seed.
       assert.strictEqual((await client.show()).seed, 11)
     })
     assert.deepStrictEqual([plain, json], [exitStatus.done, exitStatus.done])

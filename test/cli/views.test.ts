@@ -1,5 +1,6 @@
 /**
- * What a person sees: aligned columns, no colours outside a terminal or under NO_COLOR, nothing that commands the terminal.
+ * The output for people: aligned columns, no colours outside a terminal or under NO_COLOR, no control sequences in
+ * data.
  */
 import { assert, describe, it } from "@effect/vitest"
 import { Cli } from "../../cli/Cli.ts"

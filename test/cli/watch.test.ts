@@ -1,6 +1,6 @@
 /**
- * The live screen (operator surface, watch): what keys do, frames at several sizes, a service that goes away, an item that somebody
- * else decides, and the screen as ink draws it on a terminal that is resized.
+ * The live screen (operator surface, watch): the effect of keys, frames at several sizes, a service that becomes
+ * unavailable, an item that another person decides, and the screen as ink draws it on a terminal that is resized.
  */
 import { assert, describe, it, vi } from "@effect/vitest"
 import { renderToString } from "ink"
@@ -140,7 +140,7 @@ describe("watch, its keys", () => {
     for (const key of ["a", "Y", named("down"), named("enter")]) assert.isNull(typed(shown, key).wish)
     assert.deepStrictEqual(typed(shown, "y").wish, { kind: "carryOut", intent })
     assert.strictEqual(typed(shown, named("escape")).state.mode.kind, "list")
-    // Asked twice is done once.
+    // Two confirmations cause one action.
     assert.isNull(typed(shown, "yy").wish)
     const ended = settled(typed(shown, "y").state, intent, "Done.")
     assert.deepStrictEqual([ended.mode.kind, ended.message], ["list", "Done."])
@@ -212,7 +212,7 @@ describe("watch, its keys", () => {
     assert.deepStrictEqual(chosenAfter([asked], [payment]), ["Done.", undefined, undefined, 0])
     assert.deepStrictEqual(chosenAfter([asked, aCase], [payment, aCase]), ["Done.", "3", undefined, 1])
     assert.deepStrictEqual(chosenAfter([asked, item({})], [item({})]), ["Done.", "7", "rehearse", 0])
-    // A step that somebody else took.
+    // A step that another person took.
     assert.strictEqual(looked(begin([asked]), lookOf([payment])).selected, -1)
   })
 
@@ -302,7 +302,7 @@ arrows: select   Enter: confirm   x: re…`
     const shown = disconnected(rehearsed(looking, wish.intent, ["x"]), "x", noon)
     assert.isNull(typed(shown, "y").wish)
     assert.notInclude(frame(shown, 80, 23), "do it")
-    // In the reader's zone everywhere, or in UTC with its mark everywhere.
+    // Every time is in the reader's zone, or every time is in UTC with its mark.
     const local = frame({ ...begin([]), times: "short" }, 80, 23)
     assert.deepStrictEqual([local.match(/\d\d:\d\d:\d\d/g)?.length, /\d\d:\d\d:\d\dZ/.test(local)], [4, false])
     const wrong = looked(begin([]), lookOf([], 1, 9_000, 5))
@@ -402,7 +402,7 @@ describe("watch, its deeds", () => {
   })
 })
 
-/** A terminal that remembers what was drawn, of a size that can be changed. */
+/** A terminal of changeable size that records the drawn text. */
 const terminalOf = (columns: number, rows: number) => {
   let drawn = ""
   const stdout = Object.assign(new PassThrough(), { isTTY: true, columns, rows })
@@ -421,7 +421,7 @@ const terminalOf = (columns: number, rows: number) => {
       Object.assign(stdout, size)
       stdout.emit("resize")
     },
-    /** What is drawn from now on is to include this. */
+    /** Waits until the text that is drawn from now on includes this text. */
     until: async (text: string) => {
       await vi.waitFor(() => assert.include(drawn, text), { timeout: 20_000, interval: 20 })
       drawn = ""
@@ -436,7 +436,7 @@ describe("watch, live", () => {
   it("draws, follows the size, says that the service is away and back, and ends on q", async () => {
     const terminal = terminalOf(80, 24)
     let answer: () => Look = () => lookOf([item({})])
-    // Whatever is asked is one look here.
+    // In this test every call is one read of the queue.
     const call = (async () => answer()) as unknown as CallService
     const stopped = new Promise<void>(() => {})
     const connection = { url: "https://127.0.0.1:8443", operatorKey: "k", ca: null }

@@ -1,6 +1,6 @@
 /**
- * The same words for the same thing everywhere: each option has one placeholder and the filters one meaning, help names things as
- * the glossary does, and commands are described by what they do (operator surface, rules for every command).
+ * One term for one thing: each option has one placeholder, each filter one meaning, help uses the terms of the
+ * glossary, and descriptions of commands state their effect (operator surface, rules for every command).
  */
 import { assert, describe, it } from "@effect/vitest"
 import type { Command, Option } from "commander"
@@ -27,10 +27,10 @@ const commands = (): ReadonlyArray<Described> => {
 const all = commands()
 const options = all.flatMap(({ path, command }) => command.options.map((option) => ({ path, option })))
 
-/** Such as `<n>`; empty for a flag. */
+/** The placeholder, such as `<n>`; empty for a flag. */
 const placeholder = ({ flags }: Option): string => /[<[].*$/.exec(flags)?.[0] ?? ""
 
-/** Options whose name means something else in one command: everywhere else it has one placeholder. */
+/** Options with another meaning in one command. In all other commands each has one placeholder. */
 const otherwise: Readonly<Record<string, ReadonlyArray<string>>> = {
   "--reason": ["sim venue execute"],
   "--to": ["sim clock advance", "closeout widen"],
@@ -41,7 +41,7 @@ const otherwise: Readonly<Record<string, ReadonlyArray<string>>> = {
   "--list": ["screening add", "screening import"]
 }
 
-/** What these options mean, in the same words wherever they stand. */
+/** The meaning of these options, described in the same words in every command. */
 const meanings: Readonly<Record<string, RegExp>> = {
   "--client": /^only of this client: id, uid, reference or e-mail address$/,
   "--partner": /^only of this partner: id or code$/,
@@ -55,7 +55,7 @@ const meanings: Readonly<Record<string, RegExp>> = {
   "--reason": /^[^,]+(;|$)/
 }
 
-/** The field's standard term, and what it is not called beside it. */
+/** The standard term of the field, and the words that must not be used for it. */
 const terms: ReadonlyArray<readonly [term: string, instead: RegExp]> = [
   ["client", /\b(customer|end user|investor|end client)s?\b/i],
   ["partner", /\btenants?\b/i],

@@ -1,6 +1,6 @@
 /**
- * Help, wrong usage and refusals on terminals of any width: broken at words alone, no identifier split, and a refusal says which
- * fields are wrong and by which reason (operator surface, exit status).
+ * Help, usage errors and refusals on terminals of any width: lines break between words only, no identifier is split,
+ * and a refusal names the wrong fields and the reason for each (operator surface, exit status).
  */
 import { assert, describe, it } from "@effect/vitest"
 import type { Command } from "commander"
@@ -15,7 +15,7 @@ import { recordingIo } from "../operator/operatorHarness.ts"
 
 const program = await buildProgram(new Cli(recordingIo().io))
 
-/** The help of every command as it is laid out for so many columns. */
+/** The help of every command, formatted for this number of columns. */
 const helpAt = (columns: number): ReadonlyArray<readonly [path: string, help: string]> => {
   const found: Array<readonly [string, string]> = []
   const visit = (command: Command, path: string): void => {
@@ -26,7 +26,7 @@ const helpAt = (columns: number): ReadonlyArray<readonly [path: string, help: st
   return found
 }
 
-/** What is printed on a terminal of so many columns, to either output. */
+/** The text that a command prints on a terminal with this number of columns, to both outputs. */
 const printedAt = async (columns: number, args: ReadonlyArray<string>, callService?: CallService) => {
   const { io, printed } = recordingIo({ size: () => ({ columns, rows: 24 }), errorColumns: () => columns })
   const status = await runCli(args, io, callService)
@@ -34,7 +34,7 @@ const printedAt = async (columns: number, args: ReadonlyArray<string>, callServi
 }
 const wordsOf = (text: string): ReadonlyArray<string> => text.split(/\s+/).filter((word) => word !== "")
 
-/** Wider lines hold one word, which can't be broken. */
+/** A wider line must be a single word, which can't be broken. */
 const assertFits = (text: string, columns: number): void => {
   for (const line of text.split("\n")) if (line.trim().includes(" ")) assert.isAtMost(line.length, columns, line)
 }

@@ -1,10 +1,11 @@
 /**
- * Partners, finance and readers at once on a few clients, every amount a power of two (balanceHistory.ts): collateral in
- * and out under PARTNER custody; under BROKER custody notices confirmed and rejected, withdrawals requested, cancelled,
- * approved, paid, rejected, failed, and cancelled and approved at the same time (doc 3, States and transitions).
+ * Concurrent writes of partners and finance, and concurrent reads, on a few clients. Every amount is a power of two
+ * (balanceHistory.ts). Under PARTNER custody: collateral in and out. Under BROKER custody: notices confirmed and
+ * rejected; withdrawals requested, cancelled, approved, paid, rejected, failed, and cancelled and approved at the same
+ * time (doc 3, States and transitions).
  *
- * What is unknown is asked again under its key, or looked for in the answer of finance's second try; a small part is
- * given up after one try, so that only later reads can tell.
+ * A request without an answer is repeated under its key, or its outcome is derived from the answer to finance's second
+ * attempt. A small part is not repeated, so that only later reads can reveal its outcome.
  */
 import { Clock, Effect, Schema } from "effect"
 import type { PartnerAnswer, PartnerCall, PartnerClient } from "../../simulator/partner/PartnerClient.ts"
@@ -20,7 +21,7 @@ import type { CrashWorld } from "./CrashWorld.ts"
 export interface BalanceWorkloadOptions {
   readonly world: CrashWorld
   readonly random: SeededRandom
-  /** Acknowledged calls to reach. */
+  /** The number of acknowledged calls at which the workload ends. */
   readonly operations: number
   readonly clientsOfEach: number
   readonly writers: number
@@ -31,14 +32,17 @@ interface Held {
   readonly index: number
   readonly amount: string
   place: Place
-  /** What finance or the partner can act on. */
+  /** The id of a notice or request on which finance or the partner can act. */
   noticeId: number | null
   requestId: number | null
   approved: boolean
   busy: boolean
-  /** Nothing is done with it any more. */
+  /** True: no further step uses this coin. */
   ended: boolean
-  /** Its next step waits for the reads that were under way when its last one ended. */
+  /**
+   * The read number from which the next step may begin: all reads that were in flight at the end of the last step must
+   * have ended.
+   */
   freeFrom: number
 }
 
@@ -50,19 +54,22 @@ interface Account {
   readonly held: ReadonlyArray<Held>
   readonly steps: Array<Step>
   readonly reads: Array<Read>
-  /** Numbers of the reads under way, oldest first. */
+  /** The numbers of the reads in flight, oldest first. */
   readonly openReads: Set<number>
   readsBegun: number
 }
 
-/** Sums stay below the source-of-wealth line in USDC, and far below 63 bits over all clients elsewhere. */
+/**
+ * The bits of amounts. Sums stay below the source-of-wealth threshold in USDC, and far below 63 bits over all clients
+ * in other currencies.
+ */
 const collateralBits = 33
 const brokerBits = 50
 const unvalued: ReadonlyArray<Currency> = ["BTC", "ETH", "SOL", "BNB", "XRP"]
-/** The share of writes that are tried once: without an answer, their outcome stays unknown. */
+/** The share of writes that are sent only once, so that their outcome stays unknown without an answer. */
 const givenUpShare = 0.5
 const collateralShare = 0.12
-/** Reads are fast: without a limit they would be nearly all there is. */
+/** The share of reads: they are fast, and would otherwise be nearly all operations. */
 const readShare = 0.6
 
 const Data = Schema.fromJsonString(
@@ -92,11 +99,11 @@ const minor = (text: string, currency: string): bigint => {
 const succeeded = ({ status }: PartnerAnswer): boolean => status === 200 || status === 201
 
 export class BalanceWorkload {
-  /** Acknowledged calls. */
+  /** The number of acknowledged calls. */
   operations = 0
-  /** Writes given up without an answer. */
+  /** The number of writes that stayed without an answer. */
   givenUp = 0
-  /** Answers that no state explains, as sentences. */
+  /** Answers that fit no possible state, as sentences. */
   readonly contradictions: Array<string> = []
   readonly tally = makeTally()
   private readonly options: BalanceWorkloadOptions
@@ -112,7 +119,10 @@ export class BalanceWorkload {
   /** Onboards the clients. */
   readonly begin: Effect.Effect<void> = Effect.suspend(() => this.onboardAll())
 
-  /** Until enough is acknowledged; then every write under way has its answer, and each client is read once more. */
+  /**
+   * Runs until enough calls are acknowledged. Then every write in flight gets its answer, and each client is read once
+   * more.
+   */
   readonly work: Effect.Effect<void> = Effect.suspend(() => {
     const { writers, readers } = this.options
     const many = (count: number, one: Effect.Effect<void>) => Array.from({ length: count }, () => one)
@@ -123,7 +133,7 @@ export class BalanceWorkload {
     )
   })
 
-  /** One history a client. */
+  /** The histories, one for each client. */
   get histories(): ReadonlyArray<History> {
     return this.accounts
   }
@@ -141,7 +151,7 @@ export class BalanceWorkload {
         if (answer.status !== 201 || clientId === undefined)
           return yield* Effect.die(new Error(`client ${n} is answered ${answer.status}`))
         if (custody === "BROKER") {
-          // Coins without a value ask for the source of wealth (F25).
+          // Coins without a value require the source of wealth (F25).
           const wealth = {
             method: "PUT",
             path: `${clientsPath}/${clientId}/mifid`,
@@ -240,7 +250,7 @@ export class BalanceWorkload {
     return { method: "POST", path, idempotencyKey: `coin-${++this.references}` }
   }
 
-  /** A keyed write of the partner that moves the coin; given up now and then when its answer does not come. */
+  /** A keyed write of the partner that moves the coin. Some writes are not repeated without an answer. */
   private move(account: Account, held: Held, to: Place, call: PartnerCall): Effect.Effect<void> {
     return Effect.gen({ self: this }, function* () {
       const read = account.readsBegun++
@@ -262,7 +272,10 @@ export class BalanceWorkload {
     })
   }
 
-  /** An order of finance. It has no key: refused because it was carried out before, its first answer got lost. */
+  /**
+   * A command of finance, which has no key. A refusal because the command was already carried out means that the first
+   * answer was lost.
+   */
   private order(
     account: Account,
     held: Held,
@@ -288,7 +301,7 @@ export class BalanceWorkload {
     })
   }
 
-  /** Partner and finance at once: exactly one of them gets what it wants (SC-CUS-07). */
+  /** Partner and finance decide at the same time: exactly one of them succeeds (SC-CUS-07). */
   private race(account: Account, held: Held): Effect.Effect<void> {
     return Effect.gen({ self: this }, function* () {
       const start = ++this.clock
@@ -306,7 +319,7 @@ export class BalanceWorkload {
     })
   }
 
-  /** True when the order is carried out, by this try or an earlier one; otherwise the refusal. */
+  /** True if the command was carried out, by this attempt or an earlier one; otherwise the refusal. */
   private decide(path: string, status: string, reason?: string): Effect.Effect<true | PartnerAnswer> {
     return Effect.suspend(() => {
       const body = reason === undefined ? (path.endsWith("/confirm") ? "{}" : undefined) : JSON.stringify({ reason })
@@ -324,7 +337,7 @@ export class BalanceWorkload {
     })
   }
 
-  /** One attempt: a read that fails has shown nothing. `surely`: until it has. */
+  /** One read. A failed attempt gives no information. `surely`: repeats until an attempt succeeds. */
   private read(account: Account, surely: boolean): Effect.Effect<void> {
     return Effect.gen({ self: this }, function* () {
       const number = account.readsBegun++
@@ -356,7 +369,7 @@ export class BalanceWorkload {
     )
   }
 
-  /** Null: no answer, or one that says nothing about the outcome. */
+  /** Null: no answer, or an answer that does not show the outcome. */
   private sendOnce(client: PartnerClient, call: PartnerCall): Effect.Effect<PartnerAnswer | null> {
     return Effect.match(client.send(call), {
       onSuccess: (answer) => {

@@ -1,6 +1,7 @@
 /**
- * Clients that carry more than a falling market leaves them, for crash runs: each buys what its money just bears, the price
- * falls while the blow does, and in the end it has to be flat, not to owe, and its episodes to be over (F9, F10).
+ * Clients with positions that a falling market forces to close, for crash runs. Each buys as much as its money allows,
+ * and the price falls during the fault. In the end each client must be flat and without debt, and its episodes must
+ * have ended (F9, F10).
  */
 import { Effect, Schema } from "effect"
 import type { PartnerClient } from "../../simulator/partner/PartnerClient.ts"
@@ -16,7 +17,7 @@ import {
 } from "../../simulator/partner/TradeRequest.ts"
 import { minorOf, MoneyDecimal } from "../../src/machines/shared/Money.ts"
 
-/** Deposited by each, micro-USDC, and bought with it at ten times: 600 of margin at 60,000. */
+/** The deposit of each client, micro-USDC, and its purchase at leverage ten: 600 of margin at a price of 60,000. */
 const money = 700_000_000n
 const carried = "0.1"
 const tag = "carry"
@@ -40,7 +41,7 @@ export class Carriers {
     this.options = options
   }
 
-  /** So many more, each with its position; the price is where it can pay for it. */
+  /** Adds this number of clients, each with its position. The price must be one at which the deposit suffices. */
   readonly add = (count: number): Effect.Effect<void> =>
     Effect.suspend(() => {
       const first = this.clients.length
@@ -51,7 +52,7 @@ export class Carriers {
       )
     })
 
-  /** Whether nobody of them has anything open, works or waits any more. */
+  /** True if none of these clients has an open position, a working order or a live episode. */
   readonly areFlat: Effect.Effect<boolean> = Effect.suspend(() =>
     Effect.map(
       Effect.forEach(this.clients, (clientId) => this.isFlat(clientId), { concurrency: 4 }),
@@ -59,7 +60,7 @@ export class Carriers {
     )
   )
 
-  /** All that must not be, as sentences. Call it once they are flat. */
+  /** All violations as sentences. Call it once all clients are flat. */
   readonly faults: Effect.Effect<ReadonlyArray<string>> = Effect.suspend(() =>
     Effect.map(
       Effect.forEach(this.clients, (clientId) => this.faultsOf(clientId), { concurrency: 4 }),

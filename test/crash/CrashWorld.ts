@@ -1,6 +1,6 @@
 /**
- * Everything a crash run consists of: a fresh data directory, the service as a process, a partner under PARTNER custody
- * set up through the operator surface, and the bot with its memory of what was acknowledged, which outlives every crash.
+ * The parts of a crash run: a new data directory, the service as a process, a partner under PARTNER custody that is set
+ * up through the operator surface, and the bot, whose record of acknowledged requests survives every crash.
  */
 import { Effect, Exit, Redacted, Schema, Scope } from "effect"
 import { mkdtempSync, readFileSync, rmSync } from "node:fs"
@@ -20,16 +20,16 @@ import { logFileOf, type ServiceOptions, type ServiceProcess, startService } fro
 
 export interface CrashWorldOptions {
   readonly seed: number
-  /** Requests a second the bot aims at. */
+  /** The number of requests per second that the bot tries to send. */
   readonly rate: number
   readonly workers: number
-  /** True: the database is a server of its own, so that two services can share it. */
+  /** True: the database is a separate server, so that two services can share it. */
   readonly ownDatabase?: boolean
-  /** Clients that trade beside the others; none when it is not said. */
+  /** The number of clients that trade; none if absent. */
   readonly traders?: number
-  /** The market falls with each blow, and closes clients out that carry more than they can. */
+  /** True: the market falls with each fault, and closes out clients whose positions are too large. */
   readonly falling?: boolean
-  /** Of the first service. */
+  /** The allowed webhook hosts of the first service. */
   readonly webhookHosts?: ReadonlyArray<string>
 }
 
@@ -43,25 +43,28 @@ export interface CrashWorld {
   readonly traders: TraderBot
   /** Null: the market does not fall. */
   readonly carriers: Carriers | null
-  /** Moves what BTC costs at the venue, whole USDC, and holds it there. */
+  /** Sets the price of BTC at the venue, whole USDC, and holds it. */
   readonly price: (to: number) => Effect.Effect<void>
   readonly client: PartnerClient
   readonly tag: string
-  /** The service requests go to at the moment. */
+  /** The service that receives requests now. */
   readonly service: () => ServiceProcess
-  /** Starts a service on the same data and sends requests there from now on. */
+  /** Starts a service on the same data, which receives requests from now on. */
   readonly start: (options?: StartOptions) => Effect.Effect<ServiceProcess>
   /** GET of the operator surface, with its data. */
   readonly operatorRead: (path: string) => Effect.Effect<unknown>
-  /** The operator surface itself, as its administrator. */
+  /** The operator surface, with the administrator's key. */
   readonly operator: PartnerClient
-  /** Another partner under BROKER custody, whose money waits for finance; a client of its own. */
+  /** Makes another partner under BROKER custody, whose deposits and withdrawals finance decides, with one client. */
   readonly brokerPartner: (code: string) => Effect.Effect<PartnerClient>
 }
 
-/** Enough that every worker finds a client with nothing under way; rounds add some more. */
+/**
+ * The number of clients at the start: enough that every worker finds a client without a request in flight. Rounds add
+ * some more.
+ */
 const firstClients = 64
-/** What BTC costs at first, whole USDC, and orders a second: calls of one client go one after another. */
+/** The first price of BTC, whole USDC, and the orders per second: calls of one client are sequential. */
 export const startPrice = 60_000
 const orderRate = 40
 const prefix = "brokerage-crash-"
@@ -69,7 +72,7 @@ const tag = "crash"
 const traderTag = "trade"
 const code = "CRASH"
 
-/** A world with a running service; the scope ends every process of it and removes its files. */
+/** A crash world with a running service. The end of the scope ends all its processes and removes its files. */
 export const makeCrashWorld = Effect.fnUntraced(function* (
   options: CrashWorldOptions
 ): Effect.fn.Return<CrashWorld, never, Scope.Scope> {
@@ -98,7 +101,7 @@ export const makeCrashWorld = Effect.fnUntraced(function* (
     )
   const first = yield* start(options.webhookHosts === undefined ? {} : { webhookHosts: options.webhookHosts })
   const ca = readFileSync(first.caFile, "utf8")
-  // Longer than the service waits for a silent database before it answers 503.
+  // Longer than the service's timeout for a database that does not answer, after which it answers 503.
   const shared = { origin: () => service().url, ca, timeoutMillis: 15_000 }
   const operatorKey = Redacted.make(readFileSync(first.operatorKeyFile, "utf8").trim())
   const operator = yield* makePartnerClient({

@@ -24,7 +24,7 @@ export interface ServiceOptions {
   readonly webhookHosts?: ReadonlyArray<string>
   /** A sandbox with the demo's partner and client (`--demo`). */
   readonly demo?: true
-  /** Another venue than the simulated one of its own (`--venue-url`, `--venue-key-file`). */
+  /** A venue other than the service's own simulated one (`--venue-url`, `--venue-key-file`). */
   readonly venue?: { readonly url: string; readonly keyFile: string }
 }
 
@@ -60,7 +60,10 @@ const ReadyLine = Schema.fromJsonString(
 
 export const logFileOf = (dataDir: string): string => `${dataDir}.service.log`
 
-/** Starts the service and waits for its ready line. The scope ends it: SIGTERM first, SIGKILL when that is not enough. */
+/**
+ * Starts the service and waits for its ready line. The end of the scope sends SIGTERM, and SIGKILL if the process does
+ * not end.
+ */
 export const startService = Effect.fnUntraced(function* (
   options: ServiceOptions
 ): Effect.fn.Return<ServiceProcess, ServiceNotReady, Scope.Scope> {

@@ -1,5 +1,6 @@
 /**
- * A partner surface in memory: onboarding, collateral and the reads that the bot uses, over real HTTPS, with faults on the way in and out and, when asked for, with the very mistakes the bot has to notice.
+ * A partner surface in memory: onboarding, collateral and the reads that the bot uses, over real HTTPS. It can add
+ * faults to requests and answers, and it can make the mistakes that the bot must detect.
  */
 import { Effect, type Scope } from "effect"
 import type { IncomingMessage, ServerResponse } from "node:http"
@@ -8,7 +9,7 @@ import { SeededRandom } from "../../simulator/partner/SeededRandom.ts"
 import { formatAmount, parseAmount } from "../../src/machines/shared/Money.ts"
 import { LocalAuthority } from "../../src/runtime/adapters/LocalAuthority.ts"
 
-/** What a broken service does; `none` is a correct one. */
+/** The mistakes of a broken service; `none` is a correct one. */
 export const mistakes = [
   "none",
   "executes retries again",
@@ -22,7 +23,7 @@ export type Mistake = (typeof mistakes)[number]
 export interface StubOptions {
   readonly dataDir: string
   readonly seed: number
-  /** Probability that an attempt meets a fault. */
+  /** The probability of a fault per attempt. */
   readonly faults: number
   readonly mistake: Mistake
 }
@@ -30,9 +31,9 @@ export interface StubOptions {
 export interface StubService {
   readonly url: string
   readonly ca: string
-  /** Requests that ran, replays not counted. */
+  /** The number of executed requests, without replays. */
   readonly executions: () => number
-  /** Faults met, by kind. */
+  /** The number of faults, by kind. */
   readonly faults: ReadonlyMap<string, number>
 }
 
@@ -55,7 +56,7 @@ const faultKinds = ["reset before", "reset after", "half an answer", "503", "502
 class Books {
   readonly clients: Array<StubClient> = []
   readonly reports: Array<Record<string, unknown>> = []
-  /** The client's cash after each report's own booking: a replay answers it again. */
+  /** The client's cash after each report's own booking, which a replay returns again. */
   private readonly cashAfter = new Map<object, string>()
   readonly answers = new Map<string, Answer>()
   executions = 0

@@ -1,6 +1,6 @@
 /**
- * A crash world whose partner has a webhook: a receiver in this process that answers as it is asked and remembers every
- * arrival, and a canary that no delivery may reach (architecture, Proof; SC-WHK-06).
+ * A crash world whose partner has a webhook. The receiver is in this process, answers as configured and records every
+ * arrival. A canary listens at an address that no delivery may reach (architecture, Proof; SC-WHK-06).
  */
 import { Clock, Effect, Scope } from "effect"
 import { readFileSync } from "node:fs"
@@ -20,20 +20,20 @@ export interface WebhookCrashWorld {
   readonly partnerId: number
   readonly books: DeliveryBooks
   readonly canary: Canary
-  /** Everything that arrived anywhere, in order. */
+  /** All arrivals at all receivers, in order. */
   readonly arrivals: ReadonlyArray<ReceivedDelivery>
-  /** How the receivers answer from now on. */
+  /** Sets the answers of the receivers from now on. */
   readonly react: (behaviour: WebhookBehaviour) => void
-  /** A new receiver that knows nothing but the new secret takes the old one's place. */
+  /** Replaces the receiver by a new one, which knows only the new secret. */
   readonly replaceReceiver: Effect.Effect<void>
-  /** A command line as an operator types it; its JSON document. */
+  /** Runs a command line of an operator. Returns its JSON document. */
   readonly cli: (...line: ReadonlyArray<string>) => Effect.Effect<unknown>
   readonly untilDue: (count: number) => Effect.Effect<void>
-  /** Until that many more have arrived. */
+  /** Waits for this number of further arrivals. */
   readonly untilArrived: (more: number) => Effect.Effect<void>
 }
 
-/** The receivers' own host: every service of a world may send there. */
+/** The host of the receivers, which every service of a world allows. */
 export const receiverHosts: ReadonlyArray<string> = ["127.0.0.1"]
 
 const makeWebhookCrashWorld = Effect.fnUntraced(function* (
@@ -90,7 +90,7 @@ const makeWebhookCrashWorld = Effect.fnUntraced(function* (
   }
 })
 
-/** Runs an effect in a world of its own. `alsoAllowed`: further hosts the first service may send to. */
+/** Runs an effect in a world of its own. `alsoAllowed`: further hosts that the first service allows. */
 export const withWebhookCrashWorld = <A>(
   options: { readonly seed: number; readonly alsoAllowed?: ReadonlyArray<string> },
   use: (world: WebhookCrashWorld) => Effect.Effect<A>
@@ -106,13 +106,13 @@ export const withWebhookCrashWorld = <A>(
   )
 
 export interface Settled {
-  /** Deliveries that nothing but time could free: claims of the dead, and waits between attempts. */
+  /** Deliveries that only the passage of time can free: leases of dead workers, and pauses between attempts. */
   readonly waiting: number
   /** From the call to the last delivery, ms. */
   readonly tookMillis: number
 }
 
-/** Nothing but business time lets old claims run out and retries come due: moves it until all is delivered. */
+/** Moves business time until everything is delivered, because only time ends old leases and makes retries due. */
 export const settle = (world: WebhookCrashWorld): Effect.Effect<Settled> => {
   const backlog = world.books.backlog(world.partnerId)
   const idle = untilFound(

@@ -1,6 +1,6 @@
 /**
- * The checker of histories can be trusted: a history of a correct account is proved, and each kind of doctored one is
- * not (architecture, Proof: mutation check; SC-PLT-04).
+ * Tests the checker of histories: it proves the history of a correct account, and rejects each kind of manipulated
+ * history (architecture, Proof: mutation check; SC-PLT-04).
  */
 import { assert, describe, it } from "@effect/vitest"
 import { SeededRandom } from "../../simulator/partner/SeededRandom.ts"
@@ -31,8 +31,8 @@ const next = (place: Place, random: SeededRandom): Place =>
   place === "away" ? "cash" : place === "cash" ? "reserved" : random.chance(0.5) ? "cash" : "away"
 
 /**
- * A correct account under `workers` at once: each operation begins, takes effect at one moment and ends, with others in
- * between; a few never hear their answer.
+ * Simulates a correct account with `workers` concurrent callers. Each operation begins, takes effect at one moment and
+ * ends, with other operations in between. A few never get an answer.
  */
 const simulate = (seed: number, operations = 2_000): Draft => {
   const random = new SeededRandom(seed)
@@ -102,7 +102,7 @@ const withBalance = (read: Read, currency: string, change: (balance: Balance) =>
 const seeds = [1, 2, 3, 4, 5, 6, 7, 8]
 const faultsOf = (history: History) => judgeHistory(history).faults
 
-/** The last read and a coin that it saw in cash. */
+/** The last read, and a coin that it found in cash. */
 const lastWithCash = (history: Draft) => {
   const index = history.reads.length - 1
   const read = history.reads[index] as Read

@@ -1,29 +1,29 @@
 /**
- * The proof that reads of one client's balances are linearizable (architecture, Proof; SC-PLT-04). Every amount of a
- * history is a power of two of its own, a coin: a balance is then the set of the coins that lie there, and a read tells
- * of each coin how many of its steps were done. From that an order of all steps and reads is built in which no read
- * could have seen anything else, and which nothing contradicts that really happened one after the other.
+ * Proves that reads of one client's balances are linearizable (architecture, Proof; SC-PLT-04). Every amount of a
+ * history is a different power of two, a coin. A balance is therefore the set of the coins at one place, and a read
+ * shows for each coin how many of its steps were done. From this the checker builds an order of all steps and reads in
+ * which each read returns what it returned, and in which no operation precedes one that had ended before it began.
  *
- * The order is found by rule and then proved by replaying it on plain figures. The rule misses none: reads stand in the
- * order of what they saw, and a step as late as it can, just before the first read that saw it.
+ * The order is built by a rule, and then proved by a replay with plain figures. The rule finds an order if there is
+ * one: reads are ordered by what they returned, and each step is placed directly before the first read that shows it.
  */
 
-/** Where a coin lies: outside of the client's books, in its cash, in its reserve. */
+/** The place of a coin: outside of the client's books, in its cash, or in its reserve. */
 export type Place = "away" | "cash" | "reserved"
 
 export interface Coin {
   readonly currency: string
-  /** Minor units, a power of two; no other coin of the client and the currency has it. */
+  /** Minor units, a power of two. No other coin of the client and the currency has this amount. */
   readonly amount: bigint
 }
 
-/** A movement of a coin. It took effect once between both moments, or, with no end, later, or never. */
+/** A movement of a coin. It took effect once between both moments; without an end also later, or never. */
 export interface Step {
-  /** Index of the coin. The steps of a coin stand in their order, each begun after the end of the one before. */
+  /** Index of the coin. The steps of a coin are in order, and each begins after the end of the previous one. */
   readonly coin: number
   readonly to: Place
   readonly start: number
-  /** Infinity: nobody knows, the answer never came. */
+  /** Infinity: the answer never arrived, so the outcome is unknown. */
   readonly end: number
 }
 
@@ -33,14 +33,15 @@ export interface Balance {
 }
 
 /**
- * A snapshot of all balances, answered. Moments are of one counter, raised at every send and every arrival. At most one
- * step of a coin may lie around a read, or a balance could not tell how often a coin had moved.
+ * An answered snapshot of all balances. Moments are values of one counter, which increases with every request and every
+ * answer. At most one step of a coin may overlap a read; otherwise a balance would not show how often the coin had
+ * moved.
  */
 export interface Read {
   readonly start: number
   readonly end: number
   readonly balances: ReadonlyMap<string, Balance>
-  /** Index of the step whose own answer this is: it must be in it. */
+  /** Index of the step of which this is the answer. The read must show that step. */
   readonly ownStep?: number
 }
 
@@ -51,13 +52,13 @@ export interface History {
 }
 
 export interface Judgement {
-  /** Sentences; empty when the history is proved. */
+  /** Faults as sentences; empty if the history is proved. */
   readonly faults: ReadonlyArray<string>
-  /** Steps without an answer that a read has seen done. */
+  /** Steps without an answer that a later read has shown as done. */
   readonly settledLate: number
 }
 
-/** Sentences kept; one fault tends to bring many. */
+/** Limit on the sentences: one fault often causes many. */
 const faultLimit = 20
 
 interface Chain {
@@ -65,7 +66,7 @@ interface Chain {
   readonly steps: ReadonlyArray<{ readonly index: number; readonly step: Step }>
 }
 
-/** How many steps of each coin a read saw done. */
+/** For each coin, the number of steps that a read showed as done. */
 interface Seen {
   readonly read: Read
   readonly done: ReadonlyArray<number>
@@ -101,7 +102,7 @@ const chainsOf = ({ coins, steps }: History, faults: Array<string>): ReadonlyArr
 const placeAfter = ({ steps }: Chain, count: number): Place =>
   count === 0 ? "away" : (steps[count - 1]?.step.to ?? "away")
 
-/** Null when the read fits no state that was possible meanwhile. */
+/** Null if the read fits no state that was possible at its time. */
 const decodeRead = (
   { coins, steps }: History,
   chains: ReadonlyArray<Chain>,
@@ -149,7 +150,7 @@ const countDone = (chain: Chain, read: Read, place: Place, index: number, faults
   return least
 }
 
-/** Of two reads one saw all that the other saw. */
+/** Checks that of any two reads one shows everything that the other shows. */
 const checkContainment = (seen: ReadonlyArray<Seen>, faults: Array<string>): void => {
   for (const [index, { done }] of seen.entries()) {
     const next = seen[index + 1]?.done
@@ -182,7 +183,10 @@ const orderOf = (history: History, chains: ReadonlyArray<Chain>, seen: ReadonlyA
   return order
 }
 
-/** Replays the order on plain figures: every read must find them, and nothing stand before what had ended before it. */
+/**
+ * Replays the order with plain figures: every read must return these figures, and no operation may precede one that had
+ * ended before it began.
+ */
 const verifyOrder = ({ coins }: History, order: ReadonlyArray<Entry>, faults: Array<string>): void => {
   const books = new Map<string, { cash: bigint; reserved: bigint }>()
   const at: Array<Place> = coins.map(() => "away")

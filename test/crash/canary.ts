@@ -1,20 +1,20 @@
 /**
- * A listener inside the machine that nobody may ever reach: whoever connects has been led astray, by a redirect, a name
- * or an address that is no longer allowed (doc 3, Webhook registration and delivery; A3-32).
+ * A listener inside the machine that no delivery may reach. A connection to it means that the sender followed a
+ * redirect, a name or an address that is not allowed (doc 3, Webhook registration and delivery; A3-32).
  */
 import { Effect, type Scope } from "effect"
 import { type AddressInfo, createServer, type Server } from "node:net"
 
 export interface Canary {
   readonly port: number
-  /** Connections so far, whatever came of them. */
+  /** The number of connections so far, whatever followed. */
   readonly connections: () => number
 }
 
-/** Where a redirect lures the sender to. */
+/** The target of a redirect to the canary. */
 export const lure = ({ port }: Canary): string => `https://127.0.0.1:${port}/webhook`
 
-/** Listens on one port of both addresses until the scope closes. */
+/** Listens on one port of both loopback addresses until the scope closes. */
 export const makeCanary: Effect.Effect<Canary, never, Scope.Scope> = Effect.gen(function* () {
   let connections = 0
   const listenAt = (host: string, port: number) =>
@@ -24,7 +24,7 @@ export const makeCanary: Effect.Effect<Canary, never, Scope.Scope> = Effect.gen(
           connections++
           socket.destroy()
         })
-        // Not every system has more than one loopback address.
+        // Some systems have only one loopback address.
         server.once("error", () => resume(Effect.succeed(null)))
         server.listen(port, host, () => resume(Effect.succeed(server)))
       }),

@@ -1,8 +1,9 @@
 /**
- * Each fault of the venue's transport while an account is closed out by an order, and while its contract is torn up, with kill -9 of
- * the service, the database or the venue at each pause point: before the call leaves, after it, before its result is written,
- * before the cursor of the events moves. The end is that of F9 and F10: nothing is open, no more was closed than was held, the
- * cash is exactly zero, each episode is over and has written off at most once, books and both sides agree.
+ * Each fault of the venue's transport while an order closes out an account, and while its contract is torn up, with
+ * kill -9 of the service, the database or the venue at each pause point: before the call is sent, after it, before its
+ * result is written, before the cursor of the events moves. The end must be that of F9 and F10: no open position, no
+ * more closed than was held, a cash of exactly zero, each episode ended with at most one write-off, and agreement of
+ * the books with the venue.
  *
  * By default eight cells; EVERY=1 plays all of them (some 260, an hour or two).
  */
@@ -33,7 +34,7 @@ const adjust = ({ id }: Trader, amount: string) =>
   cells.service().done("ledger", "adjust", String(id), "--currency", "USDC", "--amount", amount, "--reason", "test")
 
 interface Falling extends Step {
-  /** The mark at which the account is closed out, and has lost more than its money. */
+  /** A mark at which the account is closed out, and has lost more than its money. */
   readonly low: string
 }
 
@@ -41,7 +42,7 @@ const steps = {
   order: {
     low: "52000",
     route: "order",
-    // Of 1,000 some 700 is left: less than the loss of 0.1 bought at 60,000.
+    // About 700 of 1,000 remain: less than the loss of 0.1 bought at 60,000.
     prepare: async (trader) => {
       await world.placed(cells.service(), trader, { symbol: perp, side: "BUY", type: "MARKET", qty: "0.1" })
       await adjust(trader, "-300")
@@ -51,7 +52,8 @@ const steps = {
   tearUp: {
     low: "58200",
     route: "accept",
-    // A contract of a premium of 190, and some 100 of cash: a margin call, until it has lost most of it.
+    // A contract with a premium of 190, and about 100 of cash: a margin call, until the contract has lost most of its
+    // premium.
     prepare: async (trader) => {
       const { quoted } = quotesOf(world)
       const asked = { symbol: knockOut, side: "BUY", qty: "0.1", barrier: { level: "58000" }, autoAccept: false }
@@ -67,14 +69,14 @@ const stepNames = Object.keys(steps) as ReadonlyArray<StepName>
 
 const victims = ["service", "database", "venue"] as const
 const points = [...callPoints, ...eventPoints]
-/** Faults of transport; the others are of prices, of quotes and of staking. */
+/** Faults of the transport. The other faults concern prices, quotes and staking. */
 const faults = faultKinds.filter((kind) => !["stale-marks", "quote-withdrawn", "writer-default"].includes(kind))
-/** Under these nothing is carried out, so no event of it moves the cursor. */
+/** Faults under which the venue does not execute the call, so no event of the call moves the cursor. */
 const undone: ReadonlyArray<FaultKind> = ["timeout-before", "reset", "http-500", "outage", "reject"]
 
 type Cell = readonly [fault: FaultKind, step: StepName, victim: (typeof victims)[number], point: Blow["point"]]
 
-/** A tear-up has no fills, and what is not carried out has no event. */
+/** A tear-up has no fills, and a call that is not executed has no event. */
 const applies = ([fault, step, , point]: Cell): boolean =>
   (point !== "before-cursor" || !undone.includes(fault)) && (step === "order" || fault !== "fill-before-ack")
 
@@ -83,7 +85,7 @@ const every: ReadonlyArray<Cell> = faults.flatMap((fault) =>
     victims.flatMap((victim) => points.map((point): Cell => [fault, step, victim, point]).filter(applies))
   )
 )
-/** Each step at each point, each victim; as many faults as there are cells. */
+/** Each step at each point with each victim, and as many faults as there are cells. */
 const some = (): ReadonlyArray<Cell> => {
   const left = [...faults]
   return stepNames.flatMap((step, row) =>
@@ -104,7 +106,7 @@ const play = async (cell: Cell): Promise<void> => {
   const prepared = await step.prepare(trader, `key-${trader.id}`)
   await world.atRest(about)
   await world.heard(about)
-  // What the blow has kept from being closed is closed now, at no better price.
+  // The part that the fault has kept open is closed now, at a price that is not better.
   await cells.struck(prepared, { fault, route: step.route, victim, point }, step.low)
   await vi.waitFor(() => closeOutBooks(world).closedOut(cells.service(), trader, about), {
     timeout: 90_000,

@@ -1,7 +1,7 @@
 /**
- * A trader against the real service and the real simulated venue, with kill -9 of the one, the other or both while requests,
- * accepts and ends of contracts are in flight and answers are lost: at most one contract, one commission and one settlement of
- * each, and in the end both sides say the same (A2-26, D4, D5).
+ * A trader against the real service and the real simulated venue, with kill -9 of one of them or both while requests,
+ * accepts and ends of contracts are in flight and answers are lost. Each contract has at most one opening, one
+ * commission and one settlement, and in the end both sides agree (A2-26, D4, D5).
  */
 import { afterAll, assert, beforeAll, describe, it, vi } from "@effect/vitest"
 import { setTimeout as pause } from "node:timers/promises"
@@ -21,7 +21,10 @@ beforeAll(async () => {
 })
 afterAll(() => world.end())
 
-/** Requests near and far, and requests to close what is open; their answers may die with either process. */
+/**
+ * Requests with near and far barriers, and requests to close open contracts. A kill of either process may lose their
+ * answers.
+ */
 const trades = async (service: RealService, { id, key }: Trader, random: SeededRandom): Promise<unknown> => {
   const asked = Array.from({ length: 4 }, () => ({
     symbol: knockOut,
@@ -64,7 +67,7 @@ describe("knock-out contracts over crashes", () => {
         )
       const trading = trades(service, client, random)
       await pause(random.between(200, 2_500))
-      // Now and then the price goes through the barriers while the blow falls.
+      // In every second round the price crosses the barriers during the kill.
       const falls = round % 2 === 1
       const moved = falls ? service.cli("sim", "venue", "price", knockOut, "58000") : Promise.resolve(null)
       const victim = random.pick(["service", "venue", "both"] as const)
@@ -85,10 +88,10 @@ describe("knock-out contracts over crashes", () => {
     await price("60000")
     await trades(service, client, random)
     assert.isAbove((await world.atRest(about)).length, 0, about)
-    // Events that were dropped are read again once the next one shows the gap.
+    // Dropped events are read again once the next event shows the gap.
     const agree = async () => world.hold(venue.client(), [client], await world.atRest(about), about)
     await vi.waitFor(agree, { timeout: 60_000, interval: 500 })
-    // What is left ends with one move.
+    // The remaining contracts end by one move of the price.
     await price("57000")
     const ended = await vi.waitFor(
       async () => {

@@ -1,8 +1,8 @@
 /**
- * Each fault of the venue while a contract is asked for, accepted, taken back, closed and torn up, with kill -9 of the
- * service, the venue or both at each pause point of the call: before it leaves, after it, before its result is written. The
- * end is that of D4 and D5: at most one contract, one commission and one settlement each, both sides and the books agree, and
- * a retry under the key is answered with what was made (A1-53, A2-26).
+ * Each fault of the venue while a contract is requested, accepted, withdrawn, closed and torn up, with kill -9 of the
+ * service, the venue or both at each pause point of the call: before it is sent, after it, before its result is
+ * written. The end must be that of D4 and D5: at most one contract, one commission and one settlement for each,
+ * agreement of both sides and the books, and a retry under the key that returns the created object (A1-53, A2-26).
  *
  * By default each fault once, with each step at each point; EVERY=1 plays all of them (some 600, an hour or two).
  */
@@ -30,7 +30,7 @@ afterAll(() => world.end(), 120_000)
 const post = (trader: Trader, path: string, sent: object, key: string) =>
   world.post(cells.service(), trader, path, sent, { "idempotency-key": key })
 
-/** A request by hand, and the path that accepts a quote of it. */
+/** A request without automatic accept, and the path that accepts one of its quotes. */
 const acceptance = async (trader: Trader) => {
   const { rfqId, quoteId } = await world.quoted(cells.service(), trader, body)
   return { rfqId, path: `/rfq/${rfqId}/accept`, quoteId }
@@ -44,7 +44,7 @@ const steps: Readonly<Record<string, Step>> = {
   create: {
     route: "rfq",
     prepare: async (trader, key) => {
-      // The market is live, which a first request says.
+      // A first request proves that the market is live.
       const { rfqId } = await world.quoted(cells.service(), trader, body)
       dataOf(await world.post(cells.service(), trader, `/rfq/${rfqId}/cancel`, {}))
       return { act: () => post(trader, "/rfq", body, key), keyed: true }
@@ -59,7 +59,7 @@ const steps: Readonly<Record<string, Step>> = {
   },
   tearUp: {
     route: "accept",
-    // A contract for which the cash is too little by now, and a margin call: a falling mark is a close-out (F9).
+    // A contract whose premium the cash no longer covers, and a margin call: a falling mark causes a close-out (F9).
     prepare: async (trader) => {
       await opened(trader)
       const taken = ["--currency", "USDC", "--amount", "-850", "--reason", "test"]
@@ -88,9 +88,9 @@ const steps: Readonly<Record<string, Step>> = {
 const stepNames = Object.keys(steps)
 const victims = ["service", "venue", "both"] as const
 
-/** Faults of what these steps do not touch: orders and staking. */
+/** Faults that these steps can't meet: of orders and staking. */
 const faults = faultKinds.filter((kind) => !["fill-before-ack", "writer-default", "unpriced-funding"].includes(kind))
-/** A quote is withdrawn under an accept alone. */
+/** The fault that withdraws a quote applies to accepts only. */
 const applies = (fault: FaultKind, step: string): boolean =>
   fault !== "quote-withdrawn" || step === "accept" || step === "close"
 
@@ -106,7 +106,10 @@ const every: ReadonlyArray<Cell> = faults.flatMap((fault) =>
     .filter((step) => applies(fault, step))
     .flatMap((step) => victims.flatMap((victim) => callPoints.map((point): Cell => [fault, step, victim, point])))
 )
-/** Each step at each point, each victim with both, and each fault once: 4 goes around all of them, as it divides none. */
+/**
+ * Each step at each point, each victim with both, and each fault once: a stride of 4 visits all of them, because it
+ * divides none of the counts.
+ */
 const some: ReadonlyArray<Cell> = stepNames.flatMap((step, row) =>
   callPoints.map((point, column): Cell => {
     const fault = faults[((row * callPoints.length + column) * 4) % faults.length] as FaultKind

@@ -1,7 +1,7 @@
 /**
- * An Idempotency-Key whose request dies with the service, between the commit that takes the key and the one that stores the
- * answer: the retry is answered with what became of it, whatever the gates say by then, another request under the key is a
- * conflict that is not kept, and a key that is never retried is free after its 24 hours (A1-51..A1-53).
+ * An Idempotency-Key whose request dies with the service, between the commit that claims the key and the commit that
+ * stores the answer. The retry gets the outcome, whatever the gates decide by then. Another request under the key is a
+ * conflict that is not stored, and a key without a retry is free after 24 hours (A1-51..A1-53).
  */
 import { afterAll, assert, beforeAll, describe, it, vi } from "@effect/vitest"
 import type { CallPoint } from "../../src/runtime/engine/PausePoints.ts"
@@ -28,7 +28,7 @@ afterAll(() => world.end())
 const post = (path: string, sent: object, key?: string) =>
   world.post(service, trader, path, sent, key === undefined ? {} : { "idempotency-key": key })
 
-/** Sends a request whose service dies with -9 at a point of its call, and starts the next one. */
+/** Sends a request whose service is killed with -9 at a point of its call, and starts the next service. */
 const dies = async (point: CallPoint, path: string, sent: object, key: string): Promise<void> => {
   await service.arm(point, "kill")
   await post(path, sent, key).then(
@@ -40,8 +40,8 @@ const dies = async (point: CallPoint, path: string, sent: object, key: string): 
 }
 
 /**
- * As `dies`, when the answer has come and nothing is made of it: the venue says nothing of it by itself, which could be heard
- * and stored before.
+ * Like `dies`, but the answer has arrived and is not processed. The venue publishes no event of its own for this call,
+ * so no event can store the outcome earlier.
  */
 const diesAnswered = async (path: string, sent: object, key: string): Promise<void> => {
   await service.done("sim", "venue", "fault", "silent", "--route", "rfq", "--times", "1")
@@ -53,7 +53,7 @@ const messageOf = ({ text }: { readonly text: string }): string => (JSON.parse(t
 const rfqs = async (): Promise<number> =>
   Number((await world.query<{ readonly n: bigint }>("SELECT count(*) AS n FROM rfqs"))[0]?.n)
 
-/** Another request under the key is refused, the same one is answered with its outcome, the same as often as asked. */
+/** Another request under the key is refused. The same request gets its outcome, with the same bytes each time. */
 const answered = async (path: string, sent: object, other: object, key: string) => {
   const made = await rfqs()
   const refused = await post(path, other, key)

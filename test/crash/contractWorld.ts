@@ -1,4 +1,4 @@
-/** A world of traders of knock-out contracts, and what must hold of both sides in the end (D4, D5). */
+/** A world of traders of knock-out contracts, with the conditions that both sides must meet in the end (D4, D5). */
 import { assert, vi } from "@effect/vitest"
 import type { VenueContract } from "../../src/machines/venue/venueObjects.ts"
 import { dataOf, type RealService } from "../support/RealService.ts"
@@ -10,7 +10,7 @@ interface Quote {
   readonly acceptable: boolean
 }
 
-/** A contract here, with what is booked of it. */
+/** A contract in this service, with its bookings. */
 export interface BookedContract {
   readonly id: bigint
   readonly client_id: bigint
@@ -26,9 +26,9 @@ const booked = (type: string): string =>
 const contractsText = `SELECT c.id, c.client_id, c.state, c.context->>'venueContractId' AS venue_contract_id,
   ${booked("COMMISSION")} AS commissions, ${booked("BARRIER_SETTLE")} AS settlements FROM barrier_contracts c ORDER BY c.id`
 
-/** Requests by hand, and what dealers quote for them. */
+/** Requests without automatic accept, and the dealers' quotes on them. */
 export const quotesOf = ({ post }: Pick<TradeWorld, "post">) => {
-  /** A quote of the request that can be taken now. */
+  /** A quote of the request that can be accepted now. */
   const quoteOf = (service: RealService, { id, key }: Trader, rfqId: number): Promise<number> =>
     vi.waitFor(
       async () => {
@@ -40,7 +40,7 @@ export const quotesOf = ({ post }: Pick<TradeWorld, "post">) => {
       { timeout: 20_000, interval: 50 }
     )
 
-  /** A request to open, made as soon as the market is live, with a quote that can be taken now. */
+  /** Sends a request to open once the market is live. Returns it with a quote that can be accepted now. */
   const quoted = async (service: RealService, trader: Trader, body: object) => {
     const made = async () => dataOf(await post(service, trader, "/rfq", body)) as { readonly rfqId: number }
     const { rfqId } = await vi.waitFor(made, { timeout: 20_000, interval: 100 })
@@ -54,7 +54,7 @@ export const makeContractWorld = async (name: string) => {
   const world = await makeTradeWorld(name)
   const { query } = world
 
-  /** The contracts, once nothing is in flight; with `openRequests` requests may still be open. */
+  /** The contracts once no call is in flight. With `openRequests`, requests may still be open. */
   const atRest = (about: string, openRequests = false): Promise<ReadonlyArray<BookedContract>> =>
     vi.waitFor(
       async () => {
@@ -68,7 +68,10 @@ export const makeContractWorld = async (name: string) => {
       { timeout: 90_000, interval: 250 }
     )
 
-  /** These accounts as the venue's books have them: each contract once here, with its state there, charged and settled once. */
+  /**
+   * Compares these accounts with the venue's books: each contract exists here once, in the venue's state, with one
+   * commission and one settlement.
+   */
   const hold = async (
     client: VenueClient,
     traders: ReadonlyArray<Trader>,

@@ -1,7 +1,7 @@
 /**
- * kill -9 of the service, of the database, of both and of the venue under load, and of the service exactly at every pause point of
- * the commit path: nothing acknowledged is lost, nothing is doubled, every answer replays byte for byte. A few short
- * rounds; `npm run crash` does any number, with outages of 20 seconds.
+ * kill -9 of the service, of the database, of both and of the venue under load, and of the service exactly at every
+ * pause point of the commit path. Acknowledged writes are neither lost nor doubled, and every answer replays byte for
+ * byte. A few short rounds; `npm run crash` does any number, with outages of 20 seconds.
  */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
@@ -11,7 +11,7 @@ import type { Blow } from "./strike.ts"
 
 const seed = 20_261
 
-/** The seed is printed with every failure; the moments differ a little from run to run all the same. */
+/** The seed is printed with every failure. Even so, the moments differ slightly from run to run. */
 const rounds = (chosen: ReadonlyArray<Blow>, ownDatabase = false, falling = false) =>
   Effect.gen(function* () {
     const load = { seed, rate: 500, workers: 16, traders: 4, ownDatabase, falling }
@@ -51,7 +51,7 @@ describe("crash", () => {
       Effect.gen(function* () {
         const reports = yield* rounds(["at:after-claim", "at:after-decide", "at:before-commit", "at:after-commit"])
         let swallowed = reports.at(-1)?.foundAgain ?? 0
-        // The batch that died may have held nothing but the service's own commits: then another one has to.
+        // The killed batch may have held only the service's own commits; then the kill is repeated.
         for (let more = 0; swallowed === 0 && more < 3; more++) {
           swallowed = (yield* rounds(["at:after-commit"])).at(-1)?.foundAgain ?? 0
         }

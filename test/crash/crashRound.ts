@@ -1,6 +1,6 @@
 /**
- * One round of a crash run: load, a blow, recovery, retries with the same keys, and then the partner's books against
- * the service's (architecture, Proof; SC-PLT-04, SC-PLT-05).
+ * One round of a crash run: load, a fault, recovery, retries with the same keys, and then a comparison of the partner's
+ * records with the service's books (architecture, Proof; SC-PLT-04, SC-PLT-05).
  */
 import { Effect, Fiber, Schema } from "effect"
 import { type AuditReport, auditPartner } from "../../simulator/partner/PartnerAudit.ts"
@@ -11,28 +11,28 @@ import { type CrashWorld, startPrice } from "./CrashWorld.ts"
 import { auditPatience, bounded, patience, until, untilFound } from "./patience.ts"
 import { type Blow, killPointOf, restartToDieAt, strike, type StrikeOptions } from "./strike.ts"
 
-/** Between which prices of BTC the traders' market is moved, whole USDC, and between which it falls. */
+/** The range of BTC prices, whole USDC, within which the traders' market moves. */
 const [lowest, highest] = [59_000, 61_000]
 const [deepest, low] = [50_000, 54_000]
-/** Clients that carry too much, more with each round of a falling market. */
+/** The number of further clients with too large positions in each round of a falling market. */
 const carriersARound = 3
 
 export interface RoundReport {
   readonly blow: Blow
-  /** Acknowledged in this round before the blow, and under way when it fell. */
+  /** Requests acknowledged in this round before the fault, and requests in flight when it happened. */
   readonly before: number
   readonly underWay: number
-  /** From the blow (the end of an outage) to the first acknowledgement that the recovered system gave. */
+  /** From the fault (or the end of an outage) to the first acknowledgement of the recovered system, ms. */
   readonly recoveryMillis: number
   /** From the start of the new process to its ready line; null when the service was not restarted. */
   readonly readyMillis: number | null
-  /** Requests that had run, but whose answer the blow swallowed: told by the replay. */
+  /** Requests that were executed, but whose answer the fault lost. The replay revealed them. */
   readonly foundAgain: number
   /** 503 answers of this round. */
   readonly unavailable: number
   readonly audit: AuditReport
   readonly trade: TradeAuditReport
-  /** Everything that must not be, as sentences; empty is what is hoped for. */
+  /** All violations as sentences; empty if there is none. */
   readonly faults: ReadonlyArray<string>
 }
 
@@ -64,7 +64,7 @@ export const crashRound = Effect.fnUntraced(function* (
     const warm = earlier.acknowledged + random.between(50, 300)
     yield* until("the load to flow", () => bot.acknowledged >= warm)
     yield* Effect.sleep(random.between(0, 40))
-    // What rests near the market fills while the blow falls.
+    // Orders that rest near the market are filled during the fault.
     if (traders.traders.length > 0) yield* world.price(next())
   }
   const struck = yield* strike(world, blow, options)
@@ -103,14 +103,14 @@ export const crashRound = Effect.fnUntraced(function* (
   }
 })
 
-/** Waits until whoever carried too much is closed out, and audits what has become of them. */
+/** Waits until all clients with too large positions are closed out, and checks the results. */
 const closedOut = Effect.fnUntraced(function* (carriers: Carriers, faults: Array<string>) {
   const flat = yield* Effect.exit(untilFound("carriers to be closed out", carriers.areFlat))
   if (flat._tag === "Failure") faults.push("Not everybody who carried too much was closed out.")
   faults.push(...(yield* carriers.faults))
 })
 
-/** Waits until service and venue have agreed on everything, and audits what the traders see. */
+/** Waits until service and venue agree, and checks what the traders' routes return. */
 const tradeFaults = Effect.fnUntraced(function* (world: CrashWorld, faults: Array<string>) {
   const { client, random, traders } = world
   if (traders.traders.length > 0) {
@@ -128,7 +128,7 @@ const tradeFaults = Effect.fnUntraced(function* (world: CrashWorld, faults: Arra
 const isNull = (first: string | null): boolean => first === null
 const VenueProof = Schema.Struct({ ok: Schema.Boolean, first: Schema.NullOr(Schema.String) })
 
-/** What `sim verify` finds wrong first: a difference, or something in flight. Null: nothing. */
+/** The first fault that `sim verify` finds: a difference, or a call in flight. Null: none. */
 const agreement = (world: CrashWorld): Effect.Effect<string | null> =>
   Effect.map(world.operatorRead("/sim/verify"), (data) => {
     const { ok, first } = Schema.decodeUnknownSync(VenueProof)(data)

@@ -1,6 +1,6 @@
 /**
- * A crash run: many rounds of seeded blows, some rounds a world, with the figures of all of them. The test runs a few
- * short rounds, `npm run crash` any number.
+ * A crash run: many rounds of seeded faults, several rounds per world, with the figures of all rounds. The test runs a
+ * few short rounds, `npm run crash` any number.
  */
 import { Effect } from "effect"
 import { SeededRandom } from "../../simulator/partner/SeededRandom.ts"
@@ -19,7 +19,7 @@ export interface CrashRunOptions {
   readonly workers: number
   /** Clients that trade. */
   readonly traders: number
-  /** The market falls with each blow, and clients are closed out. */
+  /** True: the market falls with each fault, and clients are closed out. */
   readonly falling: boolean
   readonly outageMillis: number
   readonly onRound: (report: RoundReport, index: number) => void
@@ -31,13 +31,13 @@ export interface CrashFigures {
   readonly underWay: number
   readonly foundAgain: number
   readonly replays: number
-  /** Of the traders: orders that were acknowledged, and trades that were booked. */
+  /** The traders' acknowledged orders and booked trades. */
   readonly orders: number
   readonly trades: number
   readonly lost: number
   readonly doubled: number
   readonly faults: number
-  /** Recovery times in ms, per blow: smallest, median, largest. */
+  /** Recovery times in ms, by fault: smallest, median, largest. */
   readonly recovery: ReadonlyArray<{
     readonly blow: Blow
     readonly rounds: number
@@ -45,10 +45,10 @@ export interface CrashFigures {
   }>
 }
 
-/** Rounds on one data directory before a fresh one is made: its books grow, and every round audits all of them. */
+/** Rounds on one data directory before a new one is made, because its books grow and every round checks all of them. */
 const roundsPerWorld = 10
 
-/** The blows of a run, in order: the target's own, or all kinds in seeded order, each as often as the others. */
+/** The faults of a run, in order: those of the target, or all kinds in seeded order, each equally often. */
 export const blowsOf = (target: Target, rounds: number, seed: number): ReadonlyArray<Blow> => {
   if (target !== "mixed") return Array.from({ length: rounds }, () => target)
   const random = new SeededRandom(seed)
@@ -60,7 +60,7 @@ export const blowsOf = (target: Target, rounds: number, seed: number): ReadonlyA
   return chosen
 }
 
-/** Blows on worlds of up to `roundsPerWorld` rounds; a take-over needs a world whose database is a server of its own. */
+/** Runs faults on worlds of up to `roundsPerWorld` rounds. A take-over needs a world with a separate database server. */
 export const crashRun = Effect.fnUntraced(function* (options: CrashRunOptions): Effect.fn.Return<CrashFigures> {
   const chosen = blowsOf(options.target, options.rounds, options.seed)
   const shared = chosen.filter((blow) => blow !== "takeover")
@@ -82,7 +82,7 @@ export const crashRun = Effect.fnUntraced(function* (options: CrashRunOptions): 
   return figuresOf(reports, last)
 })
 
-/** The given blows on one world, in order. */
+/** Runs the given faults on one world, in order. */
 export const crashRounds = (
   world: CrashWorldOptions,
   chosen: ReadonlyArray<Blow>,
@@ -95,7 +95,7 @@ export const crashRounds = (
     )
   )
 
-/** `last`: of each world, whose audits count all that came before. */
+/** `last`: the last report of each world, whose checks include all earlier rounds. */
 const figuresOf = (reports: ReadonlyArray<RoundReport>, last: ReadonlyArray<RoundReport>): CrashFigures => {
   const total = (of: (report: RoundReport) => number, all: ReadonlyArray<RoundReport>) =>
     all.reduce((sum, report) => sum + of(report), 0)

@@ -1,7 +1,7 @@
 /**
- * kill -9 of the service exactly at each pause point of a change of custody model, in both directions: the change is there
- * with its fact and its audit row, or none of the three is, and the same command again ends in one change (doc 3, Changing
- * the custody model; SC-PLT-04; architecture, Proof: crash runs).
+ * kill -9 of the service exactly at each pause point of a change of custody model, in both directions. Either the
+ * change exists with its fact and its audit row, or none of the three exists, and a repetition of the command leads to
+ * one change (doc 3, Changing the custody model; SC-PLT-04; architecture, Proof: crash runs).
  */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Exit, Schema } from "effect"
@@ -21,8 +21,9 @@ const seed = 60_211
 const code = "CUSTODY"
 
 /**
- * Every pass of a change through a pause point. First an empty commit makes sure that everything before it is in while the
- * partner's clients are held, then comes the change. A command has no Idempotency-Key, so it passes no point behind a claim.
+ * All passes of a change through a pause point. First an empty commit ensures that all earlier commits are durable
+ * while the partner's clients are held; then comes the change. A command has no Idempotency-Key, so it passes no point
+ * behind a claim.
  */
 const passes: ReadonlyArray<{ readonly point: PausePoint; readonly times: number; readonly isIn: boolean }> = [
   { point: "after-decide", times: 1, isIn: false },
@@ -65,7 +66,7 @@ describe("a change of custody model, killed", () => {
             for (const to of ["PARTNER", "BROKER"] as const) {
               const from = to === "PARTNER" ? "BROKER" : "PARTNER"
               yield* desk.trade(from)
-              // The screening of the first start would take a pass of the point before the change does.
+              // Otherwise the screening of the first start would pass the point before the change.
               yield* screenedOnce(world)
               assert.deepStrictEqual(yield* restartToDieAt(world, point, times), [])
               const struck = yield* Effect.exit(world.operator.send(change(to)))
@@ -96,7 +97,7 @@ describe("a change of custody model, killed", () => {
             assert.deepStrictEqual(yield* restartToDieAt(world, point, times), [])
             const both = [Effect.exit(desk.partner.send(filing)), Effect.exit(world.operator.send(change("PARTNER")))]
             yield* Effect.all(both, { concurrency: 2 })
-            // Two that were written by one flush pass a point once: the blow then falls right behind the answers.
+            // Two commits of one flush pass the point once, so the kill comes right after the answers.
             world.service().signal("SIGKILL")
             assert.strictEqual((yield* bounded("the kill", world.service().exited)).signal, "SIGKILL")
             yield* world.start()
@@ -126,7 +127,7 @@ describe("a change of custody model, killed", () => {
   )
 })
 
-/** A partner with one client, money in and out under each model, and how the change stands. */
+/** A partner with one client, money in and out under each model, and a check of the change. */
 const makeDesk = Effect.fnUntraced(function* (world: CrashWorld) {
   const partner = yield* world.brokerPartner(code)
   let count = 0
@@ -150,7 +151,7 @@ const makeDesk = Effect.fnUntraced(function* (world: CrashWorld) {
     partner,
     send,
     deposit,
-    /** Money in and out again by the model's own route; the other model's route is closed. */
+    /** Moves money in and out again by the model's own route, and checks that the other model's route is closed. */
     trade: Effect.fnUntraced(function* (custody: Custody) {
       const other = yield* send(partner, custody === "BROKER" ? report("DEPOSIT") : deposit("1"))
       assert.strictEqual(other.status, 409, other.body.toString())
@@ -166,7 +167,7 @@ const makeDesk = Effect.fnUntraced(function* (world: CrashWorld) {
       yield* order(`/withdrawals/${String(requestId)}/approve`)
       yield* order(`/withdrawals/${String(requestId)}/pay`)
     }),
-    /** The partner's model, the facts of its changes and their audit rows all tell the same. */
+    /** Checks that the partner's model, the facts of its changes and their audit rows agree. */
     assertStands: Effect.fnUntraced(function* (custody: Custody, changes: number, point: string) {
       const read = (path: string) => world.operatorRead(path)
       const shown = Schema.decodeUnknownSync(Shown)(yield* read(`/partners/${code}`))

@@ -1,6 +1,6 @@
 /**
- * Deliveries and their causes as they stand in the database, read past the service: what a crash left behind can be seen
- * while no service runs (doc 3, Webhook registration and delivery; D14).
+ * Deliveries and their causes as stored in the database, read without the service, so that the state after a crash is
+ * visible while no service runs (doc 3, Webhook registration and delivery; D14).
  */
 import { PgConnection } from "@effect/sql-pg"
 import { Effect, Redacted, Schedule, Schema } from "effect"
@@ -28,16 +28,16 @@ const StoredEvent = Schema.Struct({
 })
 export type StoredEvent = typeof StoredEvent.Type
 
-/** An entry of a client's feed; `deliveryId`: null while it is not forwarded. */
+/** An entry of a client's feed. `deliveryId`: null while it is not forwarded. */
 const StoredNotice = Schema.Struct({ kind: Schema.String, ref: Schema.String, deliveryId: Schema.NullOr(Schema.Int) })
 export type StoredNotice = typeof StoredNotice.Type
 
 const Backlog = Schema.Struct({
   /** PENDING and RETRYING. */
   open: Schema.Int,
-  /** Of these, to be sent now: nobody holds them, or somebody whose claim has run out. */
+  /** Open deliveries that are due now: without a lease, or with an expired one. */
   due: Schema.Int,
-  /** Of these, claimed by a worker, alive or not. */
+  /** Open deliveries with a lease of a worker, alive or not. */
   claimed: Schema.Int,
   /** Feed entries without their delivery. */
   unforwarded: Schema.Int
@@ -68,7 +68,10 @@ SELECT count(*)::float8 AS open,
   (SELECT count(*) FROM (${feedRows}) f WHERE "deliveryId" IS NULL)::float8 AS unforwarded
   FROM held`
 
-/** Of the embedded server in a data directory. Each look has a connection of its own and waits for a server that is away. */
+/**
+ * The books of the embedded server in a data directory. Each read opens a connection of its own, and waits while the
+ * server is unavailable.
+ */
 export const makeDeliveryBooks = (dataDir: string): DeliveryBooks => {
   const read = (name: string) => readFileSync(join(dataDir, "postgres", name), "utf8").trim()
   const rows = <S extends Schema.Codec<unknown, unknown>>(row: S, text: string, value: unknown) =>

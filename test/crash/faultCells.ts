@@ -1,6 +1,6 @@
 /**
- * One cell of a matrix of faults: something is done while the venue misbehaves, the service freezes at a pause point, and
- * there service, database or venue is killed with -9. What matrices of contracts and of orders have in common.
+ * One cell of a matrix of faults: a step runs while the venue misbehaves, the service freezes at a pause point, and
+ * there service, database or venue is killed with -9. The matrices of contracts and of orders share this code.
  */
 import { assert, it, vi } from "@effect/vitest"
 import { Effect } from "effect"
@@ -17,13 +17,16 @@ import type { Trader, TradeWorld } from "./tradeWorld.ts"
 /** `both`: service and venue. */
 export type Victim = "service" | "database" | "venue" | "both"
 
-/** What is prepared while the venue is sound, and then done while it is not; answered under the key as often as it is asked. */
+/**
+ * A step that is prepared while the venue works, and runs while it does not. Each repetition under the key gets the
+ * answer.
+ */
 export interface Prepared {
   readonly act: () => Promise<Answer | null>
   readonly keyed: boolean
 }
 export interface Step {
-  /** Where its call of the venue is aimed. */
+  /** The route of the venue to which the step's call goes. */
   readonly route: FaultRoute
   readonly prepare: (trader: Trader, key: string) => Promise<Prepared>
 }
@@ -35,14 +38,17 @@ export interface Blow {
   readonly point: PausePoint
 }
 
-/** Where a fault that is not of calls is aimed. */
+/** The routes of faults that do not concern calls. */
 const aims: Partial<Record<FaultKind, FaultRoute>> = {
   "duplicate-events": "events",
   "reorder-events": "events",
   "drop-events": "events",
   "stale-marks": "market-data"
 }
-/** What this process says of the server that it supervises; a new one is refused while backends of the old one still end. */
+/**
+ * Expects the log lines of the database supervisor: a new server does not start while backends of the old one still
+ * end.
+ */
 const expectRestart = (): void => {
   mayLog(/The embedded PostgreSQL does not start/)
   expectLog(/the embedded PostgreSQL ended unexpectedly/)
@@ -50,10 +56,10 @@ const expectRestart = (): void => {
 }
 
 const armed = { killAt: { point: "on-signal", times: 1 } }
-/** Until the service has come to its point. */
+/** The longest wait for the service to reach its point, ms. */
 const frozenWithin = 60_000
 
-/** Starts the world's service, which cells replace as they kill it. */
+/** Starts the world's service, which cells replace after a kill. */
 export const startCells = async (world: TradeWorld) => {
   let service = await world.start(armed)
   await world.venue.together(service)
@@ -76,9 +82,12 @@ export const startCells = async (world: TradeWorld) => {
 
   return {
     service: (): RealService => service,
-    /** It may stand still, or be about to: whatever comes next gets another one. */
+    /** The service may be frozen, or be about to freeze: the next step gets a new service. */
     restart,
-    /** Does it under the fault, strikes at the point, ends the fault and sets the price. What was answered, if anything was. */
+    /**
+     * Runs the step under the fault, kills the victim at the point, ends the fault and sets the price. Returns the
+     * answer, if there was one.
+     */
     struck: async (
       { act }: Prepared,
       { fault, route, victim, point }: Blow,
@@ -91,7 +100,7 @@ export const startCells = async (world: TradeWorld) => {
       await strike(victim)
       await world.venue.together(service)
       const first = await acting
-      // A service whose database was killed does not know at once what became of a command.
+      // A service whose database was killed does not know the outcome of a command at once.
       await vi.waitFor(() => service.done("sim", "venue", "clear"), { timeout: 60_000, interval: 200 })
       await world.price(service, price)
       return first
@@ -99,7 +108,10 @@ export const startCells = async (world: TradeWorld) => {
   }
 }
 
-/** What was answered before the blow stays answered; whatever fell with it is answered now, and not as in progress. */
+/**
+ * An answer from before the kill must stay the same. A request without an answer must get one now, other than "in
+ * progress".
+ */
 export const answeredOnce = async ({ act }: Prepared, first: Answer | null, about: string): Promise<void> => {
   const again = await act()
   assert.include([200, 400, 502], again?.status, `${about}: ${again?.text}`)
@@ -107,12 +119,12 @@ export const answeredOnce = async ({ act }: Prepared, first: Answer | null, abou
   assert.deepStrictEqual([again?.status, again?.text], [kept?.status, kept?.text], about)
 }
 
-/** Fault, step, victim and point of a cell. */
+/** The fault, step, victim and point of a cell. */
 type Names = readonly [fault: FaultKind, step: string, victim: Victim, point: PausePoint]
 
 /**
- * One test per cell: `npm test` plays the first of `some`, a deep run all of them and a slice of `every`. A failed cell restarts the
- * service and ends the fault, so that it fails alone.
+ * One test per cell: `npm test` plays the first cell of `some`, a deep run all cells of `some` and a slice of `every`.
+ * A failed cell restarts the service and ends the fault, so that the next cell does not fail too.
  */
 export const testCells = <Cell extends Names>(
   cells: () => Pick<Awaited<ReturnType<typeof startCells>>, "restart" | "service">,

@@ -1,7 +1,8 @@
 /**
- * Two services on one database, at one venue. The older one is frozen (SIGSTOP) in the middle of an accept: before the call
- * leaves, while the venue answers, and with the answer decided but not committed. The younger takes over and trades on; the
- * older is thawed and finds itself usurped. One contract and one commission, and the books of both sides agree (A2-26, D4).
+ * Two services on one database, at one venue. The older one is frozen (SIGSTOP) in the middle of an accept: before the
+ * call is sent, while the venue answers, and with the answer decided but not committed. The younger one takes over and
+ * continues to trade. The older one is resumed and finds that it no longer owns the database. There is one contract and
+ * one commission, and the books of both sides agree (A2-26, D4).
  */
 import { afterAll, assert, beforeAll, describe, it, vi } from "@effect/vitest"
 import { copyFileSync, mkdirSync } from "node:fs"
@@ -22,7 +23,7 @@ let partner: string
 let service: RealService
 let folders = 0
 
-/** A service of the same database and venue with a folder of its own, which may be frozen at its points. */
+/** A service on the same database and venue with a folder of its own, which can freeze at its points. */
 const next = async (): Promise<RealService> => {
   const before = join(world.folder, `life-${folders}`)
   const dataDir = join(world.folder, `life-${++folders}`)
@@ -56,7 +57,10 @@ const there = async (uid: string): Promise<ReadonlyArray<VenueContract>> => {
 
 const slowAccepts = { type: "fault", kind: "slow", route: "accept", symbol: null, forMillis: null, times: 1 } as const
 
-/** How the older service comes to stand still in an accept, and whether the venue has executed it by then: `npm test` plays one of each. */
+/**
+ * The ways to freeze the older service in an accept, and whether the venue has executed the accept by then: `npm test`
+ * plays one of each.
+ */
 const frozenAt = [
   {
     when: "before the call leaves",

@@ -1,8 +1,8 @@
 /**
- * A disk that is really full: the whole service as an operator runs it, its data directory on a small file system of its
- * own (a tmpfs in a private mount namespace). Writes are refused, nothing acknowledged is lost, nothing is done twice, and
- * once there is room both database and service come back by themselves (architecture, Start-up). Where no file system can
- * be mounted without privileges, test/guarantees/unwritable.test.ts stands alone: it bends limits instead.
+ * A disk that is really full: the whole service as an operator runs it, its data directory on a small file system of
+ * its own (a tmpfs in a private mount namespace). Writes are refused, acknowledged writes are neither lost nor doubled,
+ * and once there is space, database and service recover by themselves (architecture, Start-up). Without the privilege
+ * to mount, only test/guarantees/unwritable.test.ts covers this, by limits.
  */
 import { PgConnection } from "@effect/sql-pg"
 import { afterAll, assert, beforeAll, describe, it, vi } from "@effect/vitest"
@@ -54,7 +54,7 @@ describe.skipIf(!hasTool("mount"))(`a full disk${skipNote("mount")}`, { timeout:
   let agent: Agent
   let key: string
   let clientId: number
-  /** A file of the service's own world, as seen from here. */
+  /** The path of a file in the service's mount namespace, as this process sees it. */
   const inside = (file: string): string => `/proc/${service.ready.pid}/root${file}`
   const ballast = () => inside(`${folder}/ballast`)
   const acknowledged = new Map<string, string>()
@@ -98,7 +98,7 @@ describe.skipIf(!hasTool("mount"))(`a full disk${skipNote("mount")}`, { timeout:
   }
   const many = (prefix: string, count: number): Promise<ReadonlyArray<number>> =>
     Promise.all(Array.from({ length: count }, (_, n) => report(`${prefix}-${n}`)))
-  /** Leaves no byte on the file system. */
+  /** Fills the file system to the last byte. */
   const fill = (): void => {
     const file = Fs.openSync(ballast(), "a")
     try {
@@ -123,7 +123,7 @@ describe.skipIf(!hasTool("mount"))(`a full disk${skipNote("mount")}`, { timeout:
     const read = (name: string) => Fs.readFileSync(inside(`${folder}/data/postgres/${name}`), "utf8").trim()
     return Redacted.make(`postgres://brokerage:${read("password")}@127.0.0.1:${read("port")}/brokerage`)
   }
-  /** Postings without an end: the books are not proved any more. */
+  /** Stores postings without their transactions; afterwards the books can't be verified. */
   const storePostings = async (rows: number): Promise<void> => {
     await query(`INSERT INTO ledger_transactions (tx_id, key, type, actor, reason, client_id, partner_id, refs, ts)
       SELECT 1000000 + g, t.key || ':' || g, t.type, t.actor, t.reason, t.client_id, t.partner_id, t.refs, t.ts
@@ -133,14 +133,14 @@ describe.skipIf(!hasTool("mount"))(`a full disk${skipNote("mount")}`, { timeout:
         FROM generate_series(1, ${rows}) AS g, postings p
        WHERE p.tx_id = (SELECT tx_id FROM ledger_transactions WHERE client_id = ${clientId} LIMIT 1)`)
   }
-  /** The service stops itself at the next passing of the point. */
+  /** Makes the service stop itself at its next pass of the point. */
   const freezeAt = async (point: string): Promise<void> => {
     const file = inside(`${folder}/data/kill-at`)
     Fs.writeFileSync(file, `${point} stop`)
     process.kill(service.ready.pid, "SIGUSR2")
     await vi.waitFor(() => assert.isFalse(Fs.existsSync(file)), { timeout: 10_000, interval: 5 })
   }
-  /** A file; `meanwhile` is done when its first bytes are there. */
+  /** Reads a file. `meanwhile` runs when its first bytes have arrived. */
   const read = async (path: string, meanwhile = () => {}): Promise<Buffer> => {
     const asked = request(`${service.ready.url}${path}`, { agent, headers: { authorization: `Bearer ${key}` } })
     asked.end()
@@ -151,7 +151,7 @@ describe.skipIf(!hasTool("mount"))(`a full disk${skipNote("mount")}`, { timeout:
     return Buffer.concat(parts)
   }
   const serverLog = (): string => Fs.readFileSync(inside(`${folder}/data/postgres/postgres.log`), "utf8")
-  /** Writes the database's log full: the first segment that finds no room ends the server. */
+  /** Fills the space for the database's log: the first segment without space ends the server. */
   const exhaustLog = async (): Promise<void> => {
     const url = databaseUrl()
     const statement = "SELECT pg_logical_emit_message(true, 'x', repeat('x', 4000000))::text"
@@ -163,7 +163,7 @@ describe.skipIf(!hasTool("mount"))(`a full disk${skipNote("mount")}`, { timeout:
     )
     assert.isTrue(Exit.isFailure(exit))
   }
-  /** Every report that was ever sent is booked after a retry, once, with the bytes that were acknowledged. */
+  /** Checks that every report ever sent is booked once after a retry, with the acknowledged bytes. */
   const assertNothingLost = async (first: string): Promise<void> => {
     await vi.waitFor(async () => assert.strictEqual(await report(first), 201), { timeout: 60_000, interval: 200 })
     for (const name of sent) assert.strictEqual(await report(name), 201, name)
@@ -213,7 +213,7 @@ describe.skipIf(!hasTool("mount"))(`a full disk${skipNote("mount")}`, { timeout:
   it("architecture 8: refused with 503 while full; after room is made all is booked once and the books hold", async () => {
     assert.deepStrictEqual(new Set(await many("before", 20)), new Set([201]))
     fill()
-    // Until pages and log segments with room are used up, reports are still booked.
+    // Reports are still booked until the pages and log segments with space are used up.
     for (let round = 0; !(await many(`full-${round}`, 100)).includes(503); round++) assert.isBelow(round, 400)
     await vi.waitFor(async () => assert.notInclude(await many("refused", 20), 201), { timeout: 60_000 })
     for (const path of [`/partner/v1/clients/${clientId}/collateral`, "/healthz"])
@@ -232,7 +232,7 @@ describe.skipIf(!hasTool("mount"))(`a full disk${skipNote("mount")}`, { timeout:
     assert.include(serverLog(), "PANIC")
     await vi.waitFor(async () => assert.notInclude(await many("log", 20), 201), { timeout: 60_000 })
     assert.strictEqual((await call("GET", "/healthz")).status, 503)
-    // The service retries at growing intervals, not in a loop.
+    // The service retries at growing intervals, not in a tight loop.
     await vi.waitFor(() => assert.isAbove(starts(), before), { timeout: 60_000 })
     assert.isBelow(starts() - before, 20)
     Fs.rmSync(ballast())
@@ -257,7 +257,7 @@ describe.skipIf(!hasTool("mount"))(`a full disk${skipNote("mount")}`, { timeout:
     const refused = await asked
     assert.deepStrictEqual([refused.status, refused.headers["retry-after"]], [503, "1"], refused.text)
     Fs.rmSync(ballast())
-    // Where its log had no room either, the database comes back first.
+    // If its log had no space either, the database recovers first.
     const stored = () => Promise.all([count("statements"), count("statement_models")])
     assert.deepStrictEqual(await vi.waitFor(stored, { timeout: 60_000, interval: 200 }), [0, 0])
     const made = await vi.waitFor(
@@ -271,7 +271,8 @@ describe.skipIf(!hasTool("mount"))(`a full disk${skipNote("mount")}`, { timeout:
     assert.deepStrictEqual(await stored(), [1, 1])
     const { statementId } = made.json as { readonly statementId: number }
     const whole = await read(`${statements}/${statementId}/pdf`)
-    // A write beside it may end the database, whose log has no room: the answer is cut then, and never ends as if it were whole.
+    // A concurrent write may end the database, whose log has no space. The answer is then cut, and never ends as if it
+    // were complete.
     const reading = async () => {
       Fs.rmSync(ballast(), { force: true })
       return await read(`${statements}/${statementId}/pdf`, fill)

@@ -1,4 +1,7 @@
-/** What must hold of a trader's funding in the end (F14): the venue's stamps, each posted once, each with its settlement item. */
+/**
+ * The conditions that a trader's funding must meet in the end (F14): each stamp of the venue is posted once, with its
+ * settlement item.
+ */
 import { assert } from "@effect/vitest"
 import { MoneyDecimal } from "../../src/machines/shared/Money.ts"
 import type { VenueEvent } from "../../src/machines/venue/VenueEvent.ts"
@@ -8,7 +11,7 @@ interface Posted {
   readonly key: string
   /** Micro-USDC, from the client's view. */
   readonly amount: bigint
-  /** Of its settlement items. */
+  /** The amounts of its settlement items. */
   readonly items: ReadonlyArray<bigint>
 }
 
@@ -19,14 +22,14 @@ const postedOf = (clientId: number): string => `SELECT t.key, p.amount::int8 AS 
 
 const minor = (usdc: string): bigint => BigInt(new MoneyDecimal(usdc).mul(1_000_000).toFixed(0))
 
-/** Of one stamp: its own posting, and those that trades found later have put right. */
+/** The postings of one stamp: its own, and corrections for trades that were found later. */
 interface Stamped {
   own: number
   amount: bigint
 }
 
 export const fundingBooks = ({ query, accountOf, venue }: Pick<TradeWorld, "query" | "accountOf" | "venue">) => {
-  /** Micro-USDC that the venue has moved, by the key of the stamp. */
+  /** The micro-USDC that the venue has moved, by the key of the stamp. */
   const venueOf = async (trader: Trader): Promise<ReadonlyMap<string, bigint>> => {
     const { events } = (await venue.client().ask(`/venue/v1/accounts/${await accountOf(trader)}/events?after=0`)).json
     const paid = new Map<string, bigint>()
@@ -40,7 +43,7 @@ export const fundingBooks = ({ query, accountOf, venue }: Pick<TradeWorld, "quer
     return new Map([...paid].filter(([, amount]) => amount !== 0n))
   }
 
-  /** The same of the ledger, with what was put right later; each posting has its one item under PARTNER custody. */
+  /** The ledger's amounts, corrections included; under PARTNER custody each posting has its one item. */
   const ledgerOf = async (trader: Trader, about: string): Promise<ReadonlyMap<string, bigint>> => {
     const stamps = new Map<string, Stamped>()
     for (const { key, amount, items } of await query<Posted>(postedOf(trader.id))) {
@@ -55,7 +58,7 @@ export const fundingBooks = ({ query, accountOf, venue }: Pick<TradeWorld, "quer
 
   return {
     venueOf,
-    /** Both have the same, stamp by stamp. */
+    /** Checks that ledger and venue agree on each stamp. */
     agree: async (trader: Trader, about: string): Promise<void> => {
       const [theirs, ours] = [await venueOf(trader), await ledgerOf(trader, about)]
       const settled = new Map([...ours].filter(([, amount]) => amount !== 0n))

@@ -1,8 +1,8 @@
 /**
- * Each fault of the venue's feed and of its calls while stamps of funding are passed, one, three in one jump of the clock, and one
- * under an order in flight, with kill -9 of the service, the database or the venue at each pause point. The end is that of F14:
- * one posting of a client, market and stamp, of what the venue's own books have moved, with its settlement item, and nothing
- * more where a trade is found late than its difference.
+ * Each fault of the venue's feed and calls while funding stamps pass: one, three in one jump of the clock, and one with
+ * an order in flight; with kill -9 of the service, the database or the venue at each pause point. The end must be that
+ * of F14: one posting per client, market and stamp with the amount of the venue's own books, its settlement item, and
+ * for a trade that is found late only the posting of its difference.
  *
  * By default twelve cells; EVERY=1 plays all of them (some 400, two hours).
  */
@@ -19,7 +19,7 @@ import type { Trader } from "./tradeWorld.ts"
 let world: OrderWorld
 let cells: Awaited<ReturnType<typeof startCells>>
 let partner: string
-/** Holds a position from the first cell to the last one: each stamp is one of its own. */
+/** The trader that holds a position from the first cell to the last, so that each stamp has a posting. */
 let keeper: Trader
 beforeAll(async () => {
   world = await makeOrderWorld("funding-crash")
@@ -39,7 +39,7 @@ const holder = async (side: "BUY" | "SELL"): Promise<Trader> => {
 
 const nextStamp = (now: number): number => (Math.floor(now / stampEvery) + 1) * stampEvery
 const venueNow = async (): Promise<number> => (await world.venue.client().show()).at
-/** Business time, ms, up to a moment behind the stamp that is so many further on. */
+/** Business time, ms, until a moment after the stamp that is this number of stamps ahead. */
 const until = async (stamps: number): Promise<number> => {
   const now = await venueNow()
   return nextStamp(now) + (stamps - 1) * stampEvery + 1_000 - now
@@ -55,7 +55,8 @@ const passing = (stamps: number): Step => ({
 const steps = {
   stamp: passing(1),
   threeStamps: passing(3),
-  // The venue's clock alone jumps, so that the stamp passes although the service stands; it follows later.
+  // Only the venue's clock jumps, so that the stamp passes while the service is frozen. The service's clock follows
+  // later.
   trade: {
     route: "order",
     prepare: async (trader) => {
@@ -75,16 +76,16 @@ type StepName = keyof typeof steps
 const stepNames = Object.keys(steps) as ReadonlyArray<StepName>
 
 const victims = ["service", "database", "venue"] as const
-/** A stamp is no call: what is passed is its commit, and the cursor behind it. */
+/** A stamp is no call, so it passes only the points of its commit and of the cursor. */
 const stampPoints = ["after-decide", "before-commit", "after-commit", ...eventPoints] as const
 const pointsOf = (step: StepName): ReadonlyArray<PausePoint> =>
   step === "trade" ? [...callPoints, ...eventPoints] : stampPoints
 
-/** Faults of prices, quotes and staking touch none of it. */
+/** Faults that funding can't meet: of prices, quotes and staking. */
 const faults = faultKinds.filter((kind) => !["stale-marks", "quote-withdrawn", "writer-default"].includes(kind))
-/** Faults that only calls meet, and one that only stamps do. */
+/** Faults of calls only, and one of stamps only. */
 const ofCalls: ReadonlyArray<FaultKind> = ["reject", "visibility-lag", "fill-before-ack"]
-/** Under these no event comes, so none moves the cursor. */
+/** Faults under which no event arrives, so that none moves the cursor. */
 const mute: ReadonlyArray<FaultKind> = ["timeout-before", "reset", "http-500", "outage", "silent", "broken-json"]
 
 type Cell = readonly [fault: FaultKind, step: StepName, victim: (typeof victims)[number], point: PausePoint]
@@ -129,7 +130,7 @@ const play = async (cell: Cell): Promise<void> => {
   await world.heard(about)
   const stamp = nextStamp(await venueNow()) + (name === "threeStamps" ? 2 * stampEvery : 0)
   await cells.struck(prepared, { fault, route: step.route, victim, point })
-  // The blow may have come before the jump.
+  // The kill may have come before the jump.
   await eventually(async () => {
     const now = await venueNow()
     if (now < stamp) await advance(stamp + 1_000 - now)
@@ -139,7 +140,7 @@ const play = async (cell: Cell): Promise<void> => {
   assert.include([...(await books.venueOf(trader)).keys()], `funding:${perp}:${stamp}:${trader.id}`, about)
   await eventually(async () => {
     await world.atRest(about)
-    // Lines that the fault broke stay aside, and were read again.
+    // Lines that the fault broke stay quarantined, and were read again.
     assert.deepStrictEqual(
       await world.query("SELECT reason, bytes FROM venue_quarantine WHERE account <> '' AND reason <> 'no JSON'"),
       [],

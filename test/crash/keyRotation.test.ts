@@ -1,6 +1,6 @@
 /**
- * Key rotation on the real service, killed with SIGKILL behind the key file and between two batches: whatever was sealed
- * opens after the restart, and the rotation comes to its end (architecture, At rest; Proof: crash runs).
+ * Key rotation on the real service, killed with SIGKILL after the write of the key file and between two batches. Every
+ * sealed value opens after the restart, and the rotation completes (architecture, At rest; Proof: crash runs).
  */
 import { afterAll, assert, beforeAll, describe, it, vi } from "@effect/vitest"
 import { Redacted } from "effect"
@@ -21,7 +21,7 @@ let database: TestDatabase
 let service: RealService | null = null
 let documentId = 0
 
-/** Killed when it passes the point for the n-th time; null when that is before it is ready. */
+/** Starts a service that is killed at its n-th pass of the point. Null: it was killed before it was ready. */
 const start = async (killAt?: { readonly point: string; readonly times: number }): Promise<RealService | null> => {
   const databaseUrl = Redacted.value(database.url)
   const starting = startRealService({ dataDir, databaseUrl, ...(killAt === undefined ? {} : { killAt }) })
@@ -40,7 +40,7 @@ const numbersFiled = () =>
     .trim()
     .split("\n")
     .map((line) => Number(line.split(" ")[0]))
-/** The document as it was uploaded: its content and its name open. */
+/** Downloads the document, and checks that its content and its name are those of the upload. */
 const readBack = async (to: string) => {
   const output = join(folder, to)
   const reason = ["--reason", "after the crash"]

@@ -1,7 +1,7 @@
 /**
- * The balances of clients are linearizable over kill -9 of service and database: a history of at least 20,000 calls at
- * once is proved, every step of it in effect once and at one moment (architecture, Proof; SC-PLT-04). What is proved and
- * how: balanceHistory.ts; that the proof fails on wrong histories: balanceHistory.test.ts.
+ * The balances of clients are linearizable over kill -9 of service and database: a history of at least 20,000
+ * concurrent calls is proved, and each step took effect once and at one moment (architecture, Proof; SC-PLT-04). The
+ * proof is in balanceHistory.ts; balanceHistory.test.ts checks that it fails on wrong histories.
  */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
@@ -26,7 +26,10 @@ const allBlows: ReadonlyArray<Blow> = [
 ]
 const blows = isDeep ? allBlows : allBlows.slice(0, 1)
 
-/** The same history with a lost, a doubled and a stale last read is not proved. False: it has nothing to be lost. */
+/**
+ * Checks that the same history with a lost, a doubled and a stale last read is not proved. False: the history has no
+ * read that could be lost.
+ */
 const assertDoctoredFails = (history: History): boolean => {
   const last = history.reads.at(-1) as Read
   const cashIn = (currency: string) => last.balances.get(currency)?.cash ?? 0n
@@ -34,7 +37,7 @@ const assertDoctoredFails = (history: History): boolean => {
     ...history,
     reads: [...history.reads.slice(0, -1), { ...last, balances }]
   })
-  // Of a step that was never answered nobody can say that it was lost.
+  // A step without an answer can't count as lost.
   const coin = history.coins.find(
     ({ currency, amount }, index) =>
       (cashIn(currency) & amount) !== 0n && history.steps.findLast((step) => step.coin === index)?.end !== Infinity
@@ -74,7 +77,7 @@ describe("linearizable balances", () => {
           })
           const apart = operations / (blows.length + 1)
           for (const [index, blow] of blows.entries()) yield* strikeAt((index + 1) * apart, blow)
-          // One kill may meet no write that is tried once; several in a row do.
+          // One kill may hit no write that is sent only once; several kills in a row do.
           for (let more = 0; more < 8 && workload.givenUp === 0 && load.pollUnsafe() === undefined; more++)
             yield* strikeAt(workload.operations + 100, "service")
           yield* bounded("the last calls", Fiber.join(load))

@@ -60,7 +60,7 @@ const openProxy = async (target: URL) => {
 }
 
 const honest: Bend = (_, text) => text
-/** Each sale has a price of 1. */
+/** Each sale gets a price of 1. */
 const falseSales: Bend = (_, text) => text.replace(/("tradeId":[^{}]*"side":"SELL","price":)"[0-9.]+"/g, '$1"1.0"')
 const emptyListing: Bend = (path, text) =>
   path.endsWith("/listing") ? JSON.stringify({ ...JSON.parse(text), markets: [], stakingMarkets: [] }) : text
@@ -108,7 +108,7 @@ describe("after kill -9", { timeout: 120_000 }, () => {
       return row ?? assert.fail("no misfit")
     }
     proxy.bending(falseSales)
-    // The fill of a resting order comes by an event: answers to calls pass the proxy unchanged.
+    // The fill of a resting order arrives as an event. The proxy does not change answers to calls.
     dataOf(await world.post(service, trader, "/orders", { ...order, type: "LIMIT", price: "60500", side: "SELL" }))
     await service.done("sim", "venue", "price", spot, "61000")
     const { reads } = await eventually(misfit)
@@ -116,7 +116,7 @@ describe("after kill -9", { timeout: 120_000 }, () => {
     await eventually(async () => assert.isAbove((await misfit()).reads, reads + 1))
     assert.deepStrictEqual(await sales(), [])
     proxy.bending(honest)
-    // A comparison reads the object at once, also when a slow machine has let the misfit stand by now.
+    // A comparison reads the object at once, even if the misfit already stands because of a slow machine.
     await service.done("venue", "reconcile", trader.uid)
     const [sale] = await eventually(async () => {
       const found = await sales()

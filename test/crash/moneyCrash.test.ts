@@ -1,10 +1,10 @@
 /**
- * kill -9 of the service exactly at each pause point of every money transition: nothing is lost, nothing doubled, what
- * was answered is replayed byte for byte, and `ledger verify` holds (architecture, Proof: crash runs; SC-PLT-04; doc 3,
+ * kill -9 of the service exactly at each pause point of every money transition. Writes are neither lost nor doubled,
+ * answers are replayed byte for byte, and `ledger verify` holds (architecture, Proof: crash runs; SC-PLT-04; doc 3,
  * States and transitions).
  *
- * One start a transition: the service that comes back answers the retry of the last one, which passes the point once
- * when it has to commit, and dies in the next.
+ * One start per transition: the restarted service answers the retry of the last transition, which passes the point once
+ * if it has to commit, and is killed in the next transition.
  */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Exit } from "effect"
@@ -28,14 +28,15 @@ import { restartToDieAt, screenedOnce } from "./strike.ts"
 
 const seed = 30_811
 
-/** Before the commit nothing is there, behind it all: what must be found after the restart. */
+/** Before the commit nothing is stored, after it everything: the expected state after the restart. */
 const isCommitted = (point: string): boolean => point === "after-commit"
 
 /** Only requests with a key pass the point behind its claim. */
 const passes = (point: string, { call }: Move): boolean => point !== "after-claim" || call.idempotencyKey !== undefined
 
 /**
- * A third of the transitions. A deep run plays half of them at each point, so each at half of the points; slices play the others.
+ * A third of the transitions. A deep run plays half of them at each point, so each at half of the points; slices play
+ * the others.
  */
 const sampled = (point: (typeof pausePoints)[number], names: ReadonlyArray<MoveName>): ReadonlyArray<MoveName> => {
   const half = names.filter((_, index) => (index + pausePoints.indexOf(point)) % 2 === 0)
@@ -70,7 +71,7 @@ describe("money transitions, killed", () => {
               const last = index === moves.length - 1
               yield* world.start(last ? {} : { killAt: { point, times: isCommitted(point) ? 1 : 2 } })
               const found = yield* books(move)
-              // A report over several clients may have been in part.
+              // A report over several clients may be partly done.
               if (move.name !== "items reported")
                 assert.deepStrictEqual(found, isCommitted(point) ? move.after : move.before, move.name)
               if (move.name === "client paid out" && isCommitted(point)) continue
@@ -129,7 +130,10 @@ const isKeyed = (name: Move["name"]): boolean =>
   name === "withdrawal cancelled" ||
   name === "items reported"
 
-/** Answered with success, or refused because it had been carried out: a key brings the same bytes as often as asked. */
+/**
+ * Checks that the request succeeded, or was refused because it had been carried out. With a key every repetition
+ * returns the same bytes.
+ */
 const assertOnce = Effect.fnUntraced(function* (desk: MoneyDesk, move: Move, answer: PartnerAnswer) {
   if (move.call.idempotencyKey === undefined) {
     const done = answer.status === 200 || dataOf(answer)["status"] === move.object?.status
@@ -146,7 +150,7 @@ const assertOnce = Effect.fnUntraced(function* (desk: MoneyDesk, move: Move, ans
   if (move.name === "items reported") assert.strictEqual(changed, 6, "what the request did is told, whoever did it")
 })
 
-/** Cash, reserve and the number of postings of the move's client. */
+/** Cash, reserve and the number of postings of the transition's client. */
 const booksOf = (world: CrashWorld, desk: MoneyDesk) =>
   Effect.fnUntraced(function* ({ reader, clientId }: Move): Effect.fn.Return<Books> {
     const read = (what: string) =>

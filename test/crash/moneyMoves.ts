@@ -1,7 +1,6 @@
 /**
- * Every money transition as one call, with what it leaves behind: a client made ready for it, the call, and the balance
- * and the number of postings that are right when it happened once (doc 3, States and transitions; D9, D10; A3-21, A3-25,
- * A3-43).
+ * Every money transition as one call with its expected result: a prepared client, the call, and the balance and number
+ * of postings after exactly one execution (doc 3, States and transitions; D9, D10; A3-21, A3-25, A3-43).
  */
 import { Clock, Effect, Schema } from "effect"
 import type { PartnerAnswer, PartnerCall, PartnerClient } from "../../simulator/partner/PartnerClient.ts"
@@ -29,13 +28,13 @@ export interface Move {
   readonly name: MoveName
   readonly client: PartnerClient
   readonly call: PartnerCall
-  /** The client whose books show it, with the client that may read them. */
+  /** The client whose books show the transition, and the HTTP client that may read them. */
   readonly clientId: number
   readonly reader: PartnerClient
-  /** cash, reserved and number of postings before and after; the same for what moves no money. */
+  /** Cash, reserve and number of postings before and after. Equal if the transition moves no money. */
   readonly before: Books
   readonly after: Books
-  /** What names its object in a list, and the state it must have there. */
+  /** The path that lists the object, and the state that the object must have there. */
   readonly object: { readonly path: string; readonly is: (row: Row) => boolean; readonly status: string } | null
 }
 
@@ -53,9 +52,9 @@ const Data = Schema.fromJsonString(Schema.Struct({ data: Schema.Record(Schema.St
 export const dataOf = ({ body }: PartnerAnswer): Row => Schema.decodeUnknownSync(Data)(body.toString()).data
 
 export interface MoneyDesk {
-  /** Makes a client ready and says what the call is. */
+  /** Prepares a client and returns the call. */
   readonly ready: (name: MoveName) => Effect.Effect<Move>
-  /** Sends until answered for good. */
+  /** Sends the call until it has a final answer. */
   readonly send: (client: PartnerClient, call: PartnerCall) => Effect.Effect<PartnerAnswer>
 }
 
@@ -114,7 +113,7 @@ export const makeMoneyDesk = Effect.fnUntraced(function* (world: CrashWorld): Ef
       return move(order(`${notice}/reject`, { reason: "r" }), zero, zero, own("deposits", "REJECTED"))
     yield* done(operator, order(`${notice}/confirm`, {}))
     if (name === "client paid out") {
-      // Only who can't ask is paid out.
+      // Only a client that can't request a withdrawal is paid out.
       yield* done(operator, order(`/clients/${clientId}/kyc/reject`, { reason: "r" }))
       const body = { currency: "USDC", amount: "4", reason: "r" }
       return move(order(`/clients/${clientId}/payout`, body), funded, ["6.000000", "0.000000", 4], null)
@@ -142,7 +141,7 @@ export const makeMoneyDesk = Effect.fnUntraced(function* (world: CrashWorld): Ef
         )
   })
 
-  /** Two items of three clients each, reported at once: more than one mailbox has to commit. */
+  /** Two items of each of three clients, reported in one call, so that several mailboxes must commit. */
   const reportItems = Effect.fnUntraced(function* (): Effect.fn.Return<Move> {
     const transactions = new Set<unknown>()
     let clientId = 0

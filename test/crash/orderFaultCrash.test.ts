@@ -1,8 +1,9 @@
 /**
- * Each fault of the venue while an order is placed, filled, cancelled and protected, with kill -9 of the service, the database
- * or the venue at each pause point: before the call leaves, after it, before its result is written, before the cursor of the
- * events moves. The end is that of D6: service and venue have the same orders, trades and positions, each order was
- * executed once at most, nothing is held that no order holds, and a retry under the key is answered with what was made.
+ * Each fault of the venue while an order is placed, filled, cancelled and protected, with kill -9 of the service, the
+ * database or the venue at each pause point: before the call is sent, after it, before its result is written, before
+ * the cursor of the events moves. The end must be that of D6: service and venue have the same orders, trades and
+ * positions, each order was executed at most once, only open orders hold money, and a retry under the key returns the
+ * created object.
  *
  * By default fifteen cells; EVERY=1 plays all of them (780, two hours or three).
  */
@@ -47,7 +48,7 @@ const steps = {
       return { act: () => cells.service().call(trader.key, "DELETE", path), keyed: false }
     }
   },
-  // The legs are placed once the price has come to the order that they protect.
+  // The legs are placed once the price has filled the order that they protect.
   leg: {
     route: "order",
     prepare: async (trader) => {
@@ -56,7 +57,7 @@ const steps = {
       return { act: async () => (await world.price(cells.service(), "58900"), null), keyed: false }
     }
   },
-  // Reserved at a price that is never paid: what is left of it comes back with the fill.
+  // The reserve is computed at a price above the market: the unused rest is released with the fill.
   spot: placing({ symbol: spot, side: "BUY", type: "LIMIT", qty: "0.01", price: "61000" })
 } satisfies Record<string, Step>
 type StepName = keyof typeof steps
@@ -64,16 +65,16 @@ const stepNames = Object.keys(steps) as ReadonlyArray<StepName>
 
 const victims = ["service", "database", "venue"] as const
 const points = [...callPoints, ...eventPoints]
-/** Faults of transport; the others are of prices, of quotes and of staking. */
+/** Faults of the transport. The other faults concern prices, quotes and staking. */
 const faults = faultKinds.filter(
   (kind) => !["stale-marks", "quote-withdrawn", "writer-default", "unpriced-funding"].includes(kind)
 )
-/** Under these nothing is carried out, so no event of it moves the cursor. */
+/** Faults under which the venue does not execute the call, so no event of the call moves the cursor. */
 const undone: ReadonlyArray<FaultKind> = ["timeout-before", "reset", "http-500", "outage", "reject"]
 
 type Cell = readonly [fault: FaultKind, step: StepName, victim: Victim, point: Blow["point"]]
 
-/** What legs protect has moved the cursor before any of them is called. */
+/** The fill that legs protect has moved the cursor before a leg is placed. */
 const applies = ([fault, step, , point]: Cell): boolean =>
   point !== "before-cursor" || step === "leg" || !undone.includes(fault)
 
@@ -82,7 +83,7 @@ const every: ReadonlyArray<Cell> = faults.flatMap((fault) =>
     victims.flatMap((victim) => points.map((point): Cell => [fault, step, victim, point]).filter(applies))
   )
 )
-/** Each step with each victim, each point, and each fault: the first one not yet played that applies. */
+/** Each step with each victim, each point, and each fault: the first fault not played yet that applies. */
 const some = (): ReadonlyArray<Cell> => {
   const left = [...faults]
   return Array.from({ length: stepNames.length * victims.length }, (_, n): Cell => {
@@ -93,7 +94,7 @@ const some = (): ReadonlyArray<Cell> => {
   })
 }
 
-/** How each order may have ended, by what was asked (D6): carried out, or never there. */
+/** The possible ends of each order, by step (D6): executed, or never received. */
 const ends: Record<StepName, { readonly done: OrderWire["state"]; readonly not: OrderWire["state"] | null }> = {
   limit: { done: "ACKED", not: "REJECTED" },
   market: { done: "FILLED", not: "REJECTED" },
@@ -102,10 +103,10 @@ const ends: Record<StepName, { readonly done: OrderWire["state"]; readonly not: 
   spot: { done: "FILLED", not: "REJECTED" }
 }
 
-/** Whether the venue has carried the call out for certain when the blow falls. */
+/** True if the venue has certainly executed the call when the kill happens. */
 const isDone = ([fault, , , point]: Cell): boolean => point !== "before-call" && !undone.includes(fault)
 
-/** The order of the cell has one of the two ends. Each leg works, once, or was refused. */
+/** Checks that the order of the cell has one of the two ends, and that each leg is working, once, or was refused. */
 const ended = (cell: Cell, { orders }: OrderBooks, about: string): void => {
   const { done, not } = ends[cell[1]]
   const [asked, ...others] = orders.filter(({ origin }) => origin === "CLIENT")
@@ -114,7 +115,7 @@ const ended = (cell: Cell, { orders }: OrderBooks, about: string): void => {
   assert.include([done, isDone(cell) ? done : not], asked.state, `${asked.reject} ${about}`)
   const legs = orders.filter(({ origin }) => origin === "ATTACHED")
   for (const { state, reject } of legs) assert.include(["PENDING_TRIGGER", "REJECTED"], state, `${reject} ${about}`)
-  // A leg that the venue refused is placed again as a new order.
+  // A refused leg is placed again as a new order.
   assert.strictEqual(new Set(legs.map(({ type }) => type)).size, cell[1] === "leg" ? 2 : 0, about)
   const working = legs.filter(({ state }) => state === "PENDING_TRIGGER").map(({ type }) => type)
   assert.sameMembers([...new Set(working)], working, about)
@@ -137,7 +138,7 @@ const play = async (cell: Cell): Promise<void> => {
     await world.agree(books, trader, about)
     return books
   }
-  // Events that were dropped are read again once the next one shows the gap.
+  // Dropped events are read again once the next event shows the gap.
   const books = await vi.waitFor(agreed, { timeout: 60_000, interval: 250 })
   ended(cell, books, about)
   world.heldOnly(books, about)

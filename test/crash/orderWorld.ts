@@ -1,4 +1,4 @@
-/** A world of traders of perpetuals and spot, and what must hold of both sides in the end (D6). */
+/** A world of traders of perpetuals and spot, with the conditions that both sides must meet in the end (D6). */
 import { assert, vi } from "@effect/vitest"
 import type { OrdersWire, OrderWire, PositionsWire, TradesWire } from "../../src/machines/order/OrderWire.ts"
 import { minorOf } from "../../src/machines/shared/Money.ts"
@@ -8,21 +8,21 @@ import type { VenueAccount, VenueFill } from "../../src/machines/venue/venueObje
 import type { RealService } from "../support/RealService.ts"
 import { makeTradeWorld, type Trader } from "./tradeWorld.ts"
 
-/** A trader's orders and what came of them, as its routes show them. */
+/** A trader's orders and their results, as the trader's routes return them. */
 export interface OrderBooks {
   readonly orders: OrdersWire["orders"]
   readonly open: ReadonlyArray<OrderWire>
   readonly trades: TradesWire["trades"]
   readonly positions: PositionsWire["positions"]
   readonly orderMargin: string
-  /** By currency. */
+  /** Reserved amounts by currency. */
   readonly reserved: ReadonlyMap<string, string>
 }
 
 const inFlight = `SELECT ref FROM venue_calls
   UNION ALL SELECT 'order:' || id FROM orders WHERE state IN ('CHECKED', 'SENT', 'PENDING_CANCEL')`
 
-/** The decimal that a text is, for comparing two of them. */
+/** The canonical decimal of a text, for a comparison. */
 const plain = (text: string): string => text.replace(/(\.\d*?)0+$/, "$1").replace(/\.$/, "")
 
 export const makeOrderWorld = async (name: string) => {
@@ -51,7 +51,7 @@ export const makeOrderWorld = async (name: string) => {
     }
   }
 
-  /** All that the venue has ever said of the trader's account, and what it has of it now. */
+  /** All events that the venue has published for the trader's account, and the account's present objects. */
   const venueBooks = async (trader: Trader) => {
     const client = world.venue.client()
     const account = await world.accountOf(trader)
@@ -68,7 +68,10 @@ export const makeOrderWorld = async (name: string) => {
     return { now, ids, fills, refOf: (clOrdId: string) => `${account.split(":")[0]}:${clOrdId}` }
   }
 
-  /** Service = venue: working orders, trades and positions of the trader, and each order executed there once at most. */
+  /**
+   * Checks that service and venue agree on the trader's working orders, trades and positions, and that each order was
+   * executed there at most once.
+   */
   const agree = async ({ orders, open, trades, positions }: OrderBooks, trader: Trader, about: string) => {
     const { now, ids, fills, refOf } = await venueBooks(trader)
     assert.sameDeepMembers(
@@ -93,7 +96,7 @@ export const makeOrderWorld = async (name: string) => {
     )
   }
 
-  /** Each order is filled by its trades, and nothing is held but what open orders hold. */
+  /** Checks that each order is filled by its trades, and that only open orders hold money. */
   const heldOnly = ({ orders, open, orderMargin, reserved }: OrderBooks, about: string): void => {
     const held = new Map<string, bigint>()
     for (const { reservation, clOrdId, state } of orders) {
@@ -117,13 +120,13 @@ export const makeOrderWorld = async (name: string) => {
     books,
     agree,
     heldOnly,
-    /** Waits until nothing is in flight. */
+    /** Waits until no call is in flight. */
     atRest: (about: string): Promise<void> =>
       vi.waitFor(async () => assert.deepStrictEqual(await world.query(inFlight), [], about), {
         timeout: 90_000,
         interval: 250
       }),
-    /** An order that the venue takes, as soon as its market is live; its id. */
+    /** Places an order that the venue accepts, once its market is live. Returns its id. */
     placed: (service: RealService, trader: Trader, body: object): Promise<number> =>
       vi.waitFor(async () => orderIdOf(await world.post(service, trader, "/orders", body)), {
         timeout: 20_000,
@@ -137,7 +140,7 @@ const currencyOf = (code: string): Currency => {
   return code
 }
 
-/** The id of an order that was taken. */
+/** The id of an accepted order. */
 const orderIdOf = ({ status, text }: { readonly status: number; readonly text: string }): number => {
   if (status !== 200) throw new Error(text)
   return (JSON.parse(text) as { readonly orderId: number }).orderId

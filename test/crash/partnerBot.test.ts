@@ -1,6 +1,6 @@
 /**
- * The simulated partner against a small service with faults (all must be borne) and with mistakes (all must be noticed):
- * a crash run is worth only as much as its auditor.
+ * The simulated partner against a small service with faults, which it must tolerate, and with mistakes, which it must
+ * detect: a crash run detects no more than its auditor.
  */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Redacted } from "effect"

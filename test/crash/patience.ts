@@ -1,10 +1,10 @@
-/** Waiting for facts in a crash run, never for long: what does not come in time is a defect with a name. */
+/** Waits in a crash run, with a limit: a condition that does not hold in time is a defect with a name. */
 import { type Duration, Effect } from "effect"
 
-/** Nothing here takes as long in a healthy system. */
+/** Longer than any wait in a healthy system. */
 export const patience = "90 seconds"
 
-/** Of an audit, which asks for everything again that any round has acknowledged. */
+/** The limit of an audit, which repeats every request that any round has acknowledged. */
 export const auditPatience = "10 minutes"
 
 /** Dies when the effect takes too long. */
@@ -18,7 +18,7 @@ export const bounded = <A>(
     orElse: () => Effect.die(new Error(`waited in vain for ${what}`))
   })
 
-/** As `until`, for a fact that has to be asked for. */
+/** Like `until`, for a condition that needs a request. */
 export const untilFound = (what: string, holds: Effect.Effect<boolean>): Effect.Effect<void> =>
   bounded(
     what,
@@ -27,7 +27,7 @@ export const untilFound = (what: string, holds: Effect.Effect<boolean>): Effect.
     })
   )
 
-/** Waits until a fact holds. */
+/** Waits until a condition holds. */
 export const until = (what: string, holds: () => boolean): Effect.Effect<void> =>
   bounded(
     what,

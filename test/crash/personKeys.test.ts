@@ -77,7 +77,7 @@ describe("clients keyed anew by a service that is killed", () => {
       await client.query("UPDATE clients SET person_key = encode(sha256(convert_to(uid, 'UTF8')), 'hex')")
       await client.query("DELETE FROM claims WHERE name LIKE 'person:%'")
       await client.query("INSERT INTO claims (name, owner) SELECT 'person:' || person_key, id FROM clients")
-      // As if no case had shown that they are one person.
+      // Removes the mark that a case has shown the two clients as one person.
       await client.query("UPDATE cases SET details = '{}'")
     })
     const dying = await start({ point: "persons-keyed", times: 1 })

@@ -1,6 +1,6 @@
 /**
- * `sim reset` on the real service (operator surface, sim reset; decision 30): one command, and the service is at its beginning
- * under the same address; killed on the way, the next start ends it, whole.
+ * `sim reset` on the real service (operator surface, sim reset; decision 30). After one command the service is in its
+ * initial state at the same address. If it is killed in between, the next start completes the reset.
  */
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { PgClient } from "@effect/sql-pg"
@@ -26,7 +26,7 @@ const start = (killAt?: { readonly point: string; readonly times: number }): Pro
     ...(killAt === undefined ? {} : { killAt })
   })
 
-/** A partner with a client, and a clock that is two days ahead; the partner's key. */
+/** Makes a partner with a client, and moves the clock two days ahead. Returns the partner's key. */
 const live = async (code: string): Promise<string> => {
   const key = await service.partner(code)
   dataOf(await service.call(key, "POST", "/clients", sampleOnboarding(1, code, Date.now())))

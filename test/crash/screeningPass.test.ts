@@ -1,6 +1,7 @@
 /**
- * A screening pass on the real service, killed with SIGKILL behind the judged clients of a page and before its cursor: the
- * next process walks that page again, writes nothing twice and leaves nobody out (F26; Proof: crash runs).
+ * A screening pass on the real service, killed with SIGKILL after the clients of a page are judged and before the
+ * cursor moves. The next process walks that page again, writes nothing twice and leaves out no client (F26; Proof:
+ * crash runs).
  */
 import { afterAll, assert, beforeAll, describe, it, vi } from "@effect/vitest"
 import { Redacted } from "effect"
@@ -13,7 +14,7 @@ import { makeTestDatabase, type TestDatabase } from "../support/TestDatabase.ts"
 
 const folder = mkdtempSync(join(tmpdir(), "brokerage-pass-"))
 const dataDir = join(folder, "data")
-/** Two pages of clients and some. */
+/** More than two pages of clients. */
 const clients = 300
 
 let database: TestDatabase
@@ -35,7 +36,7 @@ afterAll(async () => {
 
 const bodyOf = (n: number) => {
   const body = sampleOnboarding(n, "pass", Date.now())
-  // One in each page, and one behind the page at which the process dies.
+  // One listed client in each page, and one after the page at which the process dies.
   const listed = { 10: "Balduin Ostermann", 200: "Theophil Wackernagel", 290: "Gundolf Zumthor" }[n]
   if (listed === undefined) return body
   const [first_name, last_name] = listed.split(" ")
@@ -61,7 +62,7 @@ describe("a screening pass that is killed", () => {
       (name) => `${name},1961-02-03,,SANCTIONS`
     )
     writeFileSync(list, ["name,dob,country,list", ...lines].join("\n"))
-    // The process may be gone before the command has its answer.
+    // The process may end before the command has its answer.
     await dying.cli("screening", "import", list, "--source", "EU", "--version", "1")
     assert.strictEqual((await dying.ended()).signal, "SIGKILL")
     await dying.stop()

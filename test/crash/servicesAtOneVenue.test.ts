@@ -1,6 +1,7 @@
 /**
- * Two services with databases of their own at one venue, which `sim venue serve` runs: the same client numbers, lost answers,
- * kill -9 of the one. Each order is executed once, each service agrees with the venue, and nothing is set aside.
+ * Two services with separate databases at one venue, which `sim venue serve` runs, with equal client numbers, lost
+ * answers, and kill -9 of one service. Each order is executed once, each service agrees with the venue, and no message
+ * is quarantined.
  */
 import { PgClient } from "@effect/sql-pg"
 import { afterAll, afterEach, assert, describe, it, vi } from "@effect/vitest"
@@ -53,7 +54,7 @@ const start = async (name: string, database: TestDatabase, venue: ServedVenue): 
   return service
 }
 
-/** A service's first client, and its way to see what the database has. */
+/** A service's first client, and access to its database. */
 const opened = async (name: string, venue: ServedVenue) => {
   const database = await makeTestDatabase()
   databases.push(database)
@@ -83,7 +84,7 @@ const ended = ({ rows }: Opened): Promise<ReadonlyMap<number, string>> =>
     { timeout: 60_000, interval: 250 }
   )
 
-/** The venue's orders of a service's client by ref, with how many objects each made. */
+/** The venue's orders of a service's client by ref, with the number of objects that each ref made. */
 const ordersAt = async (venue: VenueClient, { name, uid }: Opened): Promise<ReadonlyMap<string, number>> => {
   const { events } = (await venue.ask(`/venue/v1/accounts/${name}:${uid}/events?after=0`)).json
   const orders = new Map<string, Set<number>>()
@@ -133,7 +134,7 @@ describe("two services with databases of their own at one venue", () => {
         assert.deepInclude(await service.done("sim", "verify"), { ok: true, first: null, accounts: 1, eventsBehind: 0 })
         assert.deepStrictEqual((await service.done("venue", "quarantine", "list")).events, [])
       }
-      // C4: a jump of the one takes the venue along, and the other follows.
+      // C4: a jump of one service's clock moves the venue's clock, and the other service's clock follows.
       const offset = async (service: RealService): Promise<number> =>
         (await service.done("sim", "clock", "show")).offsetMillis
       assert.isFalse((await one.service.done("sim", "clock", "advance", "8h")).behind)
@@ -147,7 +148,7 @@ describe("two services with databases of their own at one venue", () => {
       for (const service of [one.service, again]) {
         assert.deepStrictEqual((await service.done("venue", "quarantine", "list")).events, [])
       }
-      // The name of a database stays.
+      // The name of a database never changes.
       const [stamp] = await other.rows<{ readonly venue_name: string }>("SELECT venue_name FROM service_stamp")
       assert.strictEqual(stamp?.venue_name, other.name)
     }

@@ -1,8 +1,9 @@
 /**
- * Each fault of the venue while an offer is taken and a writer pays, with kill -9 of the service, the database or the venue at each
- * pause point: before the call leaves, after it, before its result is written, before the cursor of the events moves. The end is
- * that of D8: a take is one contract of the venue or none, it has paid its principal once or got its reserve back, each payment
- * is booked once, and a retry under the key is answered with what was made (A1-53, A2-57).
+ * Each fault of the venue while an offer is taken and a writer pays, with kill -9 of the service, the database or the
+ * venue at each pause point: before the call is sent, after it, before its result is written, before the cursor of the
+ * events moves. The end must be that of D8: a take is one contract of the venue or none, it has paid its principal once
+ * or got its reserve back, each payment is booked once, and a retry under the key returns the created object (A1-53,
+ * A2-57).
  *
  * By default twelve cells; EVERY=1 plays all of them (some 130, half an hour).
  */
@@ -26,7 +27,7 @@ afterAll(() => world.end(), 120_000)
 
 const qty = "100.00"
 
-/** An offer of USDC that stands on the board. */
+/** An offer of USDC on the board. */
 const offerOf = (trader: Trader): Promise<number> =>
   vi.waitFor(
     async () => {
@@ -65,7 +66,7 @@ const steps = {
 type StepName = keyof typeof steps
 
 const victims = ["service", "database", "venue"] as const
-/** Faults of transport; the others are of prices, of quotes, of orders, and of what a writer does. */
+/** Faults of the transport. The other faults concern prices, quotes, orders and the payments of writers. */
 const faults = faultKinds.filter(
   (kind) => !["stale-marks", "quote-withdrawn", "fill-before-ack", "writer-default", "unpriced-funding"].includes(kind)
 )
@@ -73,7 +74,7 @@ const faults = faultKinds.filter(
 type Point = (typeof callPoints)[number] | (typeof eventPoints)[number]
 type Cell = readonly [fault: FaultKind, step: StepName, victim: Victim, point: Point]
 
-/** What the venue says by itself is no call: it comes to the cursor's point alone. */
+/** An event that the venue publishes without a call passes only the cursor's point. */
 const pointsOf: { readonly [S in StepName]: ReadonlyArray<Point> } = { take: callPoints, pay: eventPoints }
 const places = (Object.keys(steps) as ReadonlyArray<StepName>).flatMap((step) =>
   victims.flatMap((victim) => pointsOf[step].map((point) => [step, victim, point] as const))
@@ -83,7 +84,7 @@ const applies = ([fault, step]: Cell): boolean => !["silent", "outage"].includes
 const all: ReadonlyArray<Cell> = faults.flatMap((fault) =>
   places.map((place): Cell => [fault, ...place]).filter(applies)
 )
-/** Each step with each victim at each of its points; the faults go around. */
+/** Each step with each victim at each of its points, with the faults in rotation. */
 const some: ReadonlyArray<Cell> = places.map((place, n): Cell => [faults[n % faults.length] as FaultKind, ...place])
 
 interface BookedSwap {
@@ -111,7 +112,7 @@ const atRest = (about: string): Promise<void> =>
     interval: 250
   })
 
-/** The account as the venue's books have it: each open contract once here, and all that it has paid. */
+/** Compares the account with the venue's books: each open contract exists here once, with all its payments. */
 const hold = async (trader: Trader, about: string): Promise<ReadonlyArray<BookedSwap>> => {
   const account = await world.accountOf(trader)
   const { json } = await world.venue.client().ask(`/venue/v1/accounts/${account}`)

@@ -1,7 +1,7 @@
 /**
- * Statements while the service or its database is killed with -9: in the middle of a model, and between the models of a night and their
- * commit (STS-21, STS-22, STS-29). Callers get 503 with Retry-After and nothing half; the request under its key makes one statement,
- * a night goes on, and what no statement came to name is swept.
+ * Statements while the service or its database is killed with -9: in the middle of a model, and between the models of a
+ * night and their commit (STS-21, STS-22, STS-29). Callers get 503 with Retry-After and no partial result. The repeated
+ * request under its key makes one statement, a night continues, and models without a statement are deleted.
  */
 import { afterAll, assert, beforeAll, describe, it, vi } from "@effect/vitest"
 import { Effect } from "effect"
@@ -16,7 +16,7 @@ import { makeTradeWorld, type Trader, type TradeWorld } from "./tradeWorld.ts"
 
 const day = 86_400_000
 const armed = { killAt: { point: "on-signal", times: 1 } }
-/** Three pages and some. */
+/** More than three pages. */
 const clients = 200
 const trades = 3
 
@@ -31,7 +31,7 @@ beforeAll(async () => {
 }, 120_000)
 afterAll(() => world.end(), 60_000)
 
-/** The database is killed while the service stands still, and is back when it goes on. */
+/** Kills the database while the service is frozen. The database runs again when the service resumes. */
 const databaseDies = async (): Promise<void> => {
   mayLog(/The embedded PostgreSQL does not start/)
   mayLog(/the embedded PostgreSQL ended unexpectedly/)
@@ -51,7 +51,10 @@ const ask = (trader: Trader, month: number): Promise<Answer> => {
   return world.post(service, trader, "/statements", body, { "idempotency-key": `build-${month}` })
 }
 
-/** Asked again under the key, it is there once, says what its hash says, and is what the key answers from now on. */
+/**
+ * Checks that the repeated request under the key has made one statement whose content matches its hash, and that the
+ * key returns it from now on.
+ */
 const madeOnce = async (trader: Trader, month: number): Promise<void> => {
   const made = await vi.waitFor(
     async () => {
@@ -121,7 +124,8 @@ describe("a night whose database is killed", () => {
     await vi.waitFor(
       async () => {
         const [job] = await world.query<{ readonly made: bigint; readonly ended_at: bigint | null }>(
-          // In the last two hours of a day the clock passes another midnight, and a night of nobody comes after this one.
+          // In the last two hours of a day the clock passes another midnight, after which a night without clients
+          // follows.
           `SELECT made, ended_at FROM statement_jobs WHERE name = 'TRANSACTIONS' AND period_from = ${midnight}`
         )
         assert.deepStrictEqual([Number(job?.made), job?.ended_at === null], [clients, false])

@@ -1,6 +1,7 @@
 /**
- * A night of statements on the real service, killed with SIGKILL behind the models of a page and before its commit: the next process
- * goes on with that page, and each client has one statement and one notification (STS-29; Proof: crash runs).
+ * A night of statements on the real service, killed with SIGKILL after the models of a page and before its commit. The
+ * next process continues with that page, and each client has one statement and one notification (STS-29; Proof: crash
+ * runs).
  */
 import { PgConnection } from "@effect/sql-pg"
 import { afterAll, assert, beforeAll, describe, it, vi } from "@effect/vitest"
@@ -15,7 +16,7 @@ import { makeTestDatabase, type TestDatabase } from "../support/TestDatabase.ts"
 
 const folder = mkdtempSync(join(tmpdir(), "brokerage-night-"))
 const dataDir = join(folder, "data")
-/** Six pages and some. */
+/** More than six pages. */
 const clients = 400
 const trades = 5
 const day = 86_400_000
@@ -53,7 +54,7 @@ describe("a night that is killed", () => {
 
     for (const times of [1, 3]) {
       const dying = await start({ point: "models-written", times })
-      // The process may be gone before the command has its answer.
+      // The process may end before the command has its answer.
       if (times === 1) await dying.cli("sim", "clock", "advance", "26h")
       assert.strictEqual((await dying.ended()).signal, "SIGKILL")
       await dying.stop()
@@ -62,7 +63,8 @@ describe("a night that is killed", () => {
     await vi.waitFor(
       async () => {
         const [job] = await query<{ readonly made: bigint; readonly ended_at: bigint | null }>(
-          // In the last two hours of a day the clock passes another midnight, and a night of nobody comes after this one.
+          // In the last two hours of a day the clock passes another midnight, after which a night without clients
+          // follows.
           `SELECT made, ended_at FROM statement_jobs WHERE name = 'TRANSACTIONS' AND period_from = ${midnight}`
         )
         assert.deepStrictEqual([Number(job?.made), job?.ended_at === null], [clients, false])

@@ -1,6 +1,6 @@
 /**
- * The blows of a crash run: what is done to the running system, and how it comes back (architecture, Proof: crash runs
- * with kill -9 of service and database; SC-PLT-04, SC-PLT-05).
+ * The faults of a crash run: the attacks on the running system, and its recovery (architecture, Proof: crash runs with
+ * kill -9 of service and database; SC-PLT-04, SC-PLT-05).
  */
 import { Clock, Effect, Fiber } from "effect"
 import { pausePoints } from "../../src/runtime/engine/PausePoints.ts"
@@ -12,7 +12,7 @@ import { venuePid } from "./venueSeat.ts"
 
 const killPoints = pausePoints.map((point) => `at:${point}` as const)
 
-/** `outage-*` take the database away for a while, `at:*` kill the service exactly at a pause point. */
+/** `outage-*` make the database unavailable for a while; `at:*` kill the service exactly at a pause point. */
 export const blows = [
   "service",
   "database",
@@ -30,30 +30,30 @@ export interface StrikeOptions {
   readonly outageMillis: number
 }
 
-/** When the blow fell, when the system could answer again, and what is wrong already. */
+/** The time of the fault, the time from which the system could answer again, and the faults found so far. */
 export interface Struck {
   readonly at: number
-  /** When the blow was over: an outage lasts, a kill does not. */
+  /** The time at which the fault ended: an outage lasts, a kill does not. */
   readonly overAt: number
   readonly backAt: number
   readonly underWay: number
-  /** From the start of the new process to its ready line; null when the service was not restarted. */
+  /** From the start of the new process to its ready line; null if the service was not restarted. */
   readonly readyMillis: number | null
   readonly faults: ReadonlyArray<string>
 }
 
 const stopLimitMillis = 15_000
 /**
- * After this long without its database the service must say so (503) instead of keeping callers waiting: the journal
- * gives a silent server 10 s, then looks for the batch on a new connection for 3 s.
+ * The time within which a service without its database must answer 503 instead of letting callers wait: the journal
+ * waits 10 s for a silent server, and then 3 s for the batch's outcome on a new connection.
  */
 const sayLimitMillis = 15_000
 
-/** The pause point of an `at:` blow; null for the others. */
+/** The pause point of an `at:` fault; null for any other fault. */
 export const killPointOf = (blow: Blow): string | null =>
   killPoints.find((each) => each === blow)?.slice("at:".length) ?? null
 
-/** Delivers the blow and waits until the system is back, or has only to be asked. */
+/** Performs the fault and waits until the system has recovered, or only needs a request. */
 export const strike = (world: CrashWorld, blow: Blow, options: StrikeOptions): Effect.Effect<Struck> => {
   switch (blow) {
     case "service":
@@ -93,8 +93,8 @@ const passStatuses = (world: CrashWorld): Effect.Effect<ReadonlyArray<string>> =
   )
 
 /**
- * The first start over stored clients screens them all in the background (F26): that is let go by, so that a kill at the
- * very next pass of a point meets the request it is meant for.
+ * Waits for the background screening of all stored clients after the first start (F26), so that a kill at the next pass
+ * of a point hits the intended request.
  */
 export const screenedOnce = (world: CrashWorld): Effect.Effect<void> =>
   Effect.gen(function* () {
@@ -108,7 +108,7 @@ export const screenedOnce = (world: CrashWorld): Effect.Effect<void> =>
     )
   })
 
-/** An orderly restart of a service that will kill itself at the point after some passes. Answers what went wrong. */
+/** Restarts the service in order, so that it kills itself at the point after some passes. Returns the faults. */
 export const restartToDieAt = (
   world: CrashWorld,
   point: string,
@@ -133,7 +133,7 @@ const killService = (world: CrashWorld, database: boolean): Effect.Effect<Struck
     return yield* restarted(world, at, underWay, [])
   })
 
-/** The service lives on without its venue, which it starts again. */
+/** The service continues without its venue, and restarts it. */
 const loseVenue = (world: CrashWorld): Effect.Effect<Struck> =>
   Effect.gen(function* () {
     const pid = Effect.promise(() => venuePid(world.dataDir).catch(() => null))
@@ -186,7 +186,10 @@ const restarted = (
     return { at, overAt: at, underWay, readyMillis, faults, backAt: yield* Clock.currentTimeMillis }
   })
 
-/** A newer service on the same database: the older one has to notice and end by itself, not with 0. */
+/**
+ * Starts a newer service on the same database. The older one must detect this and end by itself, with a status other
+ * than 0.
+ */
 const takeOver = (world: CrashWorld): Effect.Effect<Struck> =>
   Effect.gen(function* () {
     const older = world.service()
@@ -226,14 +229,14 @@ const watchHealth = (world: CrashWorld, seen: Set<number>): Effect.Effect<never>
       Effect.forever
     )
 
-/** Ready, and not the one that was just killed (it may still be dying). */
+/** Waits for a ready service other than the killed one, which may still be ending. */
 export const readyAgain = (world: Pick<CrashWorld, "cluster">, killed: number | null): Effect.Effect<void> =>
   until("the database to be restarted", () => {
     const pid = readyPostmaster(world.cluster)
     return pid !== null && pid !== killed
   })
 
-/** The supervisor starts the server again and again, and each one dies. The last pid. */
+/** Kills every server that the supervisor starts. Returns the last pid. */
 const keepKilling = (world: CrashWorld, millis: number): Effect.Effect<number | null> =>
   Effect.gen(function* () {
     const end = (yield* Clock.currentTimeMillis) + millis

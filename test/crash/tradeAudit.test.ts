@@ -1,6 +1,6 @@
 /**
- * What the crash run's traders notice: books that agree pass, and each way in which a service could lose, double, alter or
- * strand an order is a finding. A crash run is worth only as much as its auditor.
+ * Tests the auditor of the crash run's traders: books that agree pass, and each way in which a service could lose,
+ * double, alter or strand an order is found. A crash run detects no more than its auditor.
  */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
@@ -35,7 +35,7 @@ const perpBuy = { symbol: tradedPerp, side: "BUY", type: "MARKET", qty: "0.002",
 const perpSell = { ...perpBuy, side: "SELL", qty: "0.001" } as const
 const spotBuy = { symbol: tradedSpot, side: "BUY", type: "LIMIT", qty: "0.001", price: "60500" } as const
 
-/** A purchase that filled, one sold in part, a spot purchase that was in flight when it was answered, and one cancelled. */
+/** A filled purchase, a partial sale, a spot purchase whose answer came while it was in flight, and a cancelled one. */
 const journalOf = (): TradeJournal => {
   const journal = new TradeJournal()
   journal.acknowledge(clientId, ordered(perpBuy), answered(200, named(1, "FILLED")))
@@ -151,7 +151,7 @@ const charge = (orderId: number, tradeId: number, amount: string): TraderBooks["
   kind: "cash",
   refs: { TradeId: tradeId, ClientOrderId: `O-${orderId}` }
 })
-// 10,000 + 1 of the sale - 60 of the asset - 0.1205 of commission.
+// 10,000, plus 1 from the sale, less 60 for the asset, less 0.1205 commission.
 const sound: TraderBooks = {
   clientId,
   orders,

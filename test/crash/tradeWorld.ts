@@ -1,6 +1,6 @@
 /**
- * A real service, its simulated venue and a database of its own, with clients that may trade everything: what crash tests of
- * contracts and of orders have in common.
+ * A real service, its simulated venue and a separate database, with clients that may trade all products: the common
+ * part of the crash tests of contracts and of orders.
  */
 import { assert, vi } from "@effect/vitest"
 import { PgClient } from "@effect/sql-pg"
@@ -25,11 +25,11 @@ import { venueSide } from "./venueSide.ts"
 export interface Trader {
   readonly id: number
   readonly uid: string
-  /** Of its partner. */
+  /** The key of the client's partner. */
   readonly key: string
 }
 
-/** `ownServer`: the database is a server of its own, which may be killed. */
+/** `ownServer`: the database has a separate server, which the test may kill. */
 interface WorldOptions {
   readonly ownServer?: boolean
 }
@@ -56,7 +56,7 @@ export const makeTradeWorld = async (name: string, { ownServer = false }: WorldO
       )
     )
 
-  /** A client at level MICA_MIFID with so much money: for many contracts, unless it says otherwise. */
+  /** Makes a client at level MICA_MIFID with this amount of money; by default enough for many contracts. */
   const trader = async (service: RealService, key: string, amount = "100000.00"): Promise<Trader> => {
     const person = sampleOnboarding(++persons, name.toUpperCase(), Date.now())
     const { clientId: id, clientUid: uid } = dataOf(await service.call(key, "POST", "/clients", person))
@@ -76,15 +76,15 @@ export const makeTradeWorld = async (name: string, { ownServer = false }: WorldO
     headers: Readonly<Record<string, string>> = {}
   ): Promise<Answer> => service.call(key, "POST", `/clients/${id}${path}`, body, headers)
 
-  /** The trader's account as the venue names it. */
+  /** The name of the trader's account at the venue. */
   const accountOf = async ({ uid }: Trader): Promise<string> => {
     const [stamp] = await query<{ readonly venue_name: string }>("SELECT venue_name FROM service_stamp")
     return `${stamp?.venue_name}:${uid}`
   }
 
   /**
-   * Waits until the service has read all that the venue has said so far, and keeps that it has: what it reads next is new. Quotes
-   * are read without a commit of their client, so the cursor alone tells.
+   * Waits until the service has processed all published events of the venue and stored its checkpoint, so that every
+   * later event is new. Quotes cause no commit of their client, so only the checkpoint shows that they were read.
    */
   const heard = async (about: string): Promise<void> => {
     const { number: last } = await venue.client().show()
@@ -100,7 +100,7 @@ export const makeTradeWorld = async (name: string, { ownServer = false }: WorldO
   return {
     dataDir,
     folder,
-    /** Of the database's server, where that is its own. */
+    /** The cluster of the database's server, if it is separate. */
     cluster: clusterOf(dataDir),
     venue,
     start,
@@ -109,11 +109,11 @@ export const makeTradeWorld = async (name: string, { ownServer = false }: WorldO
     post,
     accountOf,
     heard,
-    /** Waits until the service has frozen itself at its point (`arm` with "stop"). */
+    /** Waits until the service is frozen at its point (`arm` with "stop"). */
     frozen: (service: RealService, millis: number): Promise<void> =>
       vi.waitFor(() => assert.match(stateOf(service.pid), /^[Tt]/), { timeout: millis, interval: 10 }),
     price: (service: RealService, to: string) => service.done("sim", "venue", "price", knockOut, to),
-    /** The books, and both sides. */
+    /** Verifies the books, and the agreement of both sides. */
     verify: async (service: RealService, about: string): Promise<void> => {
       for (const command of ["sim", "ledger"]) {
         const { status, stderr } = await service.cli(command, "verify")
@@ -128,7 +128,7 @@ export const makeTradeWorld = async (name: string, { ownServer = false }: WorldO
   }
 }
 
-/** A server in the data directory, started again when it dies. */
+/** A server in the data directory, which is restarted when it dies. */
 const serverOf = async (dataDir: string): Promise<TestDatabase> => {
   const scope = await Effect.runPromise(Scope.make())
   const starting = EmbeddedPostgres.start({ dataDirectory: join(dataDir, "postgres") })
@@ -136,7 +136,7 @@ const serverOf = async (dataDir: string): Promise<TestDatabase> => {
   return { url, drop: () => Effect.runPromise(Scope.close(scope, Exit.void)) }
 }
 
-/** As `ps` names it: T is stopped. */
+/** The state of a process as `ps` names it: T is stopped. */
 export const stateOf = (pid: number): string =>
   execFileSync("ps", ["-o", "state=", "-p", String(pid)], { encoding: "utf8" })
 

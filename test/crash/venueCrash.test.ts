@@ -1,7 +1,7 @@
 /**
- * Venue calls of the real service against the real simulated venue, with kill -9 of the one, the other or both while calls
- * are in flight and answers are lost: each probe's order is executed at most once, and in the end known on both sides alike
- * (architecture, Engine: venue calls; D6, A2-26).
+ * Venue calls of the real service against the real simulated venue, with kill -9 of one of them or both while calls are
+ * in flight and answers are lost. Each probe's order is executed at most once, and in the end both sides report the
+ * same outcome (architecture, Engine: venue calls; D6, A2-26).
  */
 import { afterAll, afterEach, assert, beforeEach, describe, it, vi } from "@effect/vitest"
 import { PgClient } from "@effect/sql-pg"
@@ -75,7 +75,7 @@ const probesOf = async ({ id }: Client): Promise<ReadonlyMap<number, string>> =>
   return new Map(rows.map((row) => [Number(row.id), row.state]))
 }
 
-/** Those of `probesOf`, once none is in flight. */
+/** The result of `probesOf`, once no probe is in flight. */
 const ended = (client: Client): Promise<ReadonlyMap<number, string>> =>
   vi.waitFor(
     async () => {
@@ -86,7 +86,7 @@ const ended = (client: Client): Promise<ReadonlyMap<number, string>> =>
     { timeout: 60_000, interval: 250 }
   )
 
-/** The name of the database at its venue, as its refs and accounts begin there. */
+/** The name of the database at its venue, with which its refs and accounts begin. */
 const nameThere = (): Promise<string> =>
   Effect.runPromise(
     Effect.flatMap(PgClient.PgClient, (sql) =>
@@ -97,7 +97,7 @@ const nameThere = (): Promise<string> =>
     )
   )
 
-/** What the venue holds against what the service says of its probes. */
+/** Compares the venue's orders with the service's probes. */
 const hold = async (venue: VenueClient, { uid }: Client, states: ReadonlyMap<number, string>): Promise<void> => {
   const name = await nameThere()
   const refs = [...states.keys()].map((id) => `${name}:P-${id}`)
@@ -129,11 +129,11 @@ describe("venue calls over crashes", () => {
     for (let round = 0; round < rounds; round++) {
       const kind = random.pick(["timeout-after", "timeout-before", "reset", "http-500", null] as const)
       if (kind !== null) await service.done("sim", "venue", "fault", kind, "--route", "order", "--times", "3")
-      // Their answers may die with either process.
+      // A kill of either process may lose their answers.
       const probing = Promise.allSettled(
         [1, 2].map(() => service.cli("sim", "venue", "probe", client.uid, "--calls", "6"))
       )
-      // `npm test` plays this round only, so a call must be under way before the strike.
+      // `npm test` plays this round only, so a call must be in flight before the kill.
       if (round === 0)
         await vi.waitFor(async () => assert.isNotEmpty([...(await probesOf(client))]), {
           timeout: 20_000,
@@ -148,13 +148,13 @@ describe("venue calls over crashes", () => {
         service = await start()
       }
       await probing
-      // What is started again answers again.
+      // The restarted processes answer again.
       await together(service)
     }
     await service.done("sim", "venue", "clear")
     await service.done("sim", "venue", "probe", client.uid, "--calls", "1")
     const states = await ended(client)
-    // One command's calls are stored together.
+    // The calls of one command are stored together.
     assert.isAtLeast(states.size, isDeep ? 12 : 7)
     assert.include([...states.values()], "EXECUTED")
     await hold(venueClient(), client, states)
@@ -181,7 +181,8 @@ describe("venue calls over crashes", () => {
       }
       assert.strictEqual((await venue.ask("/venue/v1/control", slow)).status, 200)
       const asked = older.cli("sim", "venue", "probe", client.uid, "--calls", String(callsOfClient + 3))
-      // As many as go side by side are at the venue, whose answers are slow; the other three are not made yet.
+      // The limit of concurrent calls is reached at the venue, whose answers are slow; the other three calls are not
+      // sent yet.
       await vi.waitFor(
         async () => {
           const found = await venue.ask(`/venue/v1/accounts/${name}:${client.uid}/events?after=0`)

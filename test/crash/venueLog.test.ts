@@ -1,7 +1,7 @@
 /**
- * The simulated venue under kill -9 at random moments while calls stream in, and on a disk that is full: what it has
- * acknowledged is there afterwards, what its streams said still holds, and its books are those that its log replays to
- * (C1, Restart).
+ * The simulated venue under kill -9 at random moments while it receives calls, and on a full disk. Afterwards it has
+ * all acknowledged calls, its published messages still hold, and its books are those to which its log replays (C1,
+ * Restart).
  */
 import { afterEach, assert, describe, it } from "@effect/vitest"
 import { cpSync, mkdtempSync, rmSync } from "node:fs"
@@ -29,7 +29,7 @@ afterEach(async () => {
 const accounts = ["CL1", "CL2", "CL3"]
 const nothing = { event: () => undefined, market: () => undefined }
 
-/** A call by chance: orders that rest, cross or are taken back. */
+/** A random call: orders that rest, cross or are cancelled. */
 const anyCall = (random: SeededRandom, ref: string, earlier: ReadonlyArray<string>) => {
   const account = random.pick(accounts)
   if (earlier.length > 0 && random.chance(0.2)) {
@@ -95,7 +95,10 @@ describe("kill -9 of the venue", () => {
   )
 })
 
-/** What was acknowledged and what was streamed, asked for again. An order may have gone on since, so its identity is compared. */
+/**
+ * Compares acknowledged calls and published messages with the venue's present answers. An order may have progressed
+ * since, so only its identity is compared.
+ */
 const holds = async (
   { client }: VenueChild,
   acknowledged: ReadonlyMap<string, Line>,
@@ -123,7 +126,7 @@ const holds = async (
   stream.close()
 }
 
-/** Two replays of one log, and the second of them after a snapshot, give the same books down to the last field. */
+/** Checks that two replays of one log, the second after a snapshot, give equal books in every field. */
 const replaysAlike = async (directory: string): Promise<void> => {
   const states = []
   const copy = folder()
@@ -142,7 +145,7 @@ const replaysAlike = async (directory: string): Promise<void> => {
 }
 
 describe("a disk that is full", () => {
-  /** A disk that takes nothing more while `isFull`, after half of the bytes, as a real one does. */
+  /** A disk that accepts no bytes while `isFull`, except for the first half of a write, like a real disk. */
   const fillingDisk = () => {
     const state = { isFull: false }
     const disk: LogDisk = {

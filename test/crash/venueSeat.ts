@@ -1,4 +1,4 @@
-/** Where the simulated venue of a service is: what its files say, and which process it is. */
+/** The location of a service's simulated venue, from its files, and its process. */
 import { readFileSync } from "node:fs"
 import { connect } from "node:net"
 import { join } from "node:path"
@@ -9,11 +9,11 @@ export interface VenueFile {
   readonly keyFile: string
 }
 
-/** Of the venue that a service on this data directory has started. */
+/** The file of the venue that a service on this data directory has started. */
 export const venueFile = (dataDir: string): VenueFile =>
   JSON.parse(readFileSync(join(dataDir, "venue", "venue.json"), "utf8"))
 
-/** Of the living simulator, who says it to whoever asks at its seat. */
+/** The pid of the running simulator, which it reports at its address. */
 export const venuePid = (dataDir: string): Promise<number> =>
   new Promise((resolve, reject) => {
     let text = ""

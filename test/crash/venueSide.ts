@@ -5,10 +5,10 @@ import type { RealService } from "../support/RealService.ts"
 import { VenueClient } from "../venue/venueClient.ts"
 import { venueFile, venuePid } from "./venueSeat.ts"
 
-/** Of the venue that a service on this data directory has started. */
+/** The venue that a service on this data directory has started. */
 export const venueSide = (dataDir: string) => ({
   pid: (): Promise<number> => venuePid(dataDir),
-  /** Waits until service and venue speak with one another. */
+  /** Waits until service and venue are connected. */
   together: (service: RealService): Promise<void> =>
     vi.waitFor(async () => assert.strictEqual((await service.cli("sim", "venue", "show")).status, 0), {
       timeout: 60_000,

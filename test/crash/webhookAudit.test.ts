@@ -1,4 +1,4 @@
-/** The auditor of webhooks against planted mistakes: a crash run is worth only as much as what it would notice. */
+/** The auditor of webhooks against planted mistakes: a crash run detects no more than its auditor. */
 import { assert, describe, it } from "@effect/vitest"
 import { acknowledge } from "../../simulator/partner/WebhookBehaviour.ts"
 import type { DeliveryPayload } from "../../simulator/partner/DeliveryPayload.ts"
@@ -75,7 +75,7 @@ const right: WebhookFacts = {
 
 const first = <A>([head]: ReadonlyArray<A>): A => head as A
 
-/** Each mistake, and what the auditor has to say of it. */
+/** Each mistake, and the fault that the auditor must report. */
 const mistakes: ReadonlyArray<readonly [string, Partial<WebhookFacts>, RegExp]> = [
   ["a delivery never arrives", { arrivals: [onboarded, decided].map(arrivalOf) }, /1 .* never been acknowledged/],
   [

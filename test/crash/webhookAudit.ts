@@ -1,7 +1,7 @@
 /**
- * The partner's view of its webhooks against the committed causes: each event and each feed entry has exactly one
- * delivery, each delivery has arrived at least once with the bytes that were committed, and nothing else has arrived
- * (doc 3, Webhook registration and delivery; A3-30; SC-WHK-06).
+ * Compares the partner's view of its webhooks with the committed causes: each event and each feed entry has exactly one
+ * delivery, each delivery has arrived at least once with the committed bytes, and nothing else has arrived (doc 3,
+ * Webhook registration and delivery; A3-30; SC-WHK-06).
  */
 import { Effect, Schema } from "effect"
 import { isDeepStrictEqual } from "node:util"
@@ -17,13 +17,13 @@ import type { WebhookCrashWorld } from "./WebhookCrashWorld.ts"
 export interface WebhookAudit {
   readonly deliveries: number
   readonly arrivals: number
-  /** Acknowledged arrivals of what had been acknowledged before. */
+  /** Acknowledged arrivals of deliveries that were acknowledged before. */
   readonly duplicates: number
-  /** Everything that must not be, as sentences. */
+  /** All violations as sentences. */
   readonly faults: ReadonlyArray<string>
 }
 
-/** All that an audit compares. */
+/** The data that an audit compares. */
 export interface WebhookFacts {
   readonly arrivals: ReadonlyArray<ReceivedDelivery>
   readonly stored: ReadonlyArray<StoredDelivery>
@@ -32,13 +32,13 @@ export interface WebhookFacts {
   /** The delivery log and `pending` as the partner reads them. */
   readonly log: ReadonlyArray<WebhookDelivery>
   readonly pending: number
-  /** Ids of what the service acknowledged to the partner. */
+  /** Ids of the objects that the service has acknowledged to the partner. */
   readonly reports: ReadonlyArray<number>
   readonly clients: ReadonlyArray<number>
   readonly canaryConnections: number
 }
 
-/** Call it when all is delivered and nothing is under way. */
+/** Call it when everything is delivered and no request is in flight. */
 export const auditWebhooks = Effect.fnUntraced(function* (world: WebhookCrashWorld): Effect.fn.Return<WebhookAudit> {
   const { arrivals, books, canary, crash, partnerId } = world
   const { journal } = crash.bot
@@ -75,7 +75,7 @@ export const judgeWebhooks = (facts: WebhookFacts): WebhookAudit => {
   }
 }
 
-/** Acknowledged arrivals of ids that these arrivals had acknowledged before. */
+/** Acknowledged arrivals of ids that earlier arrivals had acknowledged. */
 export const duplicatesOf = (arrivals: ReadonlyArray<ReceivedDelivery>): number => {
   const ids = arrivals.filter((arrival) => arrival.accepted).map(({ id }) => id)
   return ids.length - new Set(ids).size
@@ -97,7 +97,7 @@ const storedFaults = ({ id, event, state, error }: StoredDelivery, arrived: bool
   ...(state === "SENT" ? [] : [`Delivery ${id} is ${state} (${error}).`])
 ]
 
-/** The event log, but for moves of machines, against the deliveries that are not of the feed, as sets of equal things. */
+/** Compares the event log, without transitions of machines, with the deliveries that are not of the feed, as sets. */
 const eventFaults = (events: ReadonlyArray<StoredEvent>, bodies: Bodies): ReadonlyArray<string> => {
   const open = new Map<string, number>()
   const count = (cause: string, by: number) => void open.set(cause, (open.get(cause) ?? 0) + by)
@@ -126,7 +126,7 @@ const feedFaults = (feed: ReadonlyArray<StoredNotice>, bodies: Bodies): Readonly
   return [...faults, ...[...unexplained].map((id) => `Delivery ${id} forwards nothing of the feed.`)]
 }
 
-/** What the service acknowledged to the partner has been told by webhook too. */
+/** Checks that each object that the service acknowledged to the partner was also sent by webhook. */
 const acknowledgedFaults = ({ clients, reports }: WebhookFacts, bodies: Bodies): ReadonlyArray<string> => {
   const told = (event: string, of: (body: DeliveryPayload) => unknown) =>
     new Set([...bodies.values()].filter((body) => body.event === event).map(of))
@@ -161,7 +161,7 @@ const readLog = Effect.fnUntraced(function* (client: PartnerClient) {
   }
 })
 
-/** What the partner reads: the ids of the table, all SENT, nothing pending. */
+/** Checks the partner's reads: the ids of the table, all SENT, nothing pending. */
 const logFaults = ({ log, pending, stored }: WebhookFacts): ReadonlyArray<string> => {
   const ids = log.map(({ deliveryId }) => deliveryId).toSorted((a, b) => a - b)
   const same = isDeepStrictEqual(

@@ -1,7 +1,7 @@
 /**
- * Webhooks of the real service through kill -9 and SIGTERM of the service, kill -9 of its database and death at the edges
- * of a commit: every committed event is delivered at least once, none for a cause that was rolled back, never to a private
- * address (doc 3, Webhook registration and delivery; D14; A3-30..A3-34; SC-WHK-06).
+ * Webhooks of the real service under kill -9 and SIGTERM of the service, kill -9 of its database, and kills before and
+ * after a commit. Every committed event is delivered at least once, a rolled-back cause has no delivery, and no
+ * delivery goes to a private address (doc 3, Webhook registration and delivery; D14; A3-30..A3-34; SC-WHK-06).
  */
 import { assert, describe, it } from "@effect/vitest"
 import { Clock, Effect, Fiber, Redacted, Schema } from "effect"
@@ -27,7 +27,7 @@ const manyDue = isDeep ? 1_000 : 300
 /** So slow that a backlog grows under load. */
 const slow: WebhookBehaviour = () => ({ ...acknowledge, delayMillis: 50 })
 const silent: WebhookBehaviour = () => ({ type: "silent" })
-/** One in eight fails: an error, a broken connection, a redirect into the machine. */
+/** One in eight answers fails: an error, a broken connection, a redirect to an internal address. */
 const flaky = (random: SeededRandom, canary: Canary): WebhookBehaviour => {
   const failures = [
     { type: "answer", status: 500 },
@@ -37,7 +37,7 @@ const flaky = (random: SeededRandom, canary: Canary): WebhookBehaviour => {
   return () => (random.chance(1 / 8) ? random.pick(failures) : acknowledge)
 }
 
-/** Load until that many are due at a slow endpoint. The fiber goes on until `stopLoad`. */
+/** Sends load until this number of deliveries is due at a slow endpoint. The fiber continues until `stopLoad`. */
 const pileUp = Effect.fnUntraced(function* (world: WebhookCrashWorld, count: number) {
   world.react(slow)
   const load = yield* Effect.forkChild(world.crash.bot.work)
@@ -51,7 +51,7 @@ const stopLoad = (world: WebhookCrashWorld, load: Fiber.Fiber<void>) =>
     return bounded("every request to be acknowledged", Fiber.join(load))
   })
 
-/** All deliveries made and every fact checked. */
+/** Delivers everything and checks every fact. */
 const deliverAll = Effect.fnUntraced(function* (world: WebhookCrashWorld) {
   world.react(() => acknowledge)
   const settled = yield* settle(world)
@@ -83,7 +83,7 @@ const registerShadow = Effect.fnUntraced(function* (world: WebhookCrashWorld, ho
     queue: Effect.forEach(["one", "two"], (idempotencyKey) =>
       send({ method: "POST", path: "/partner/v1/webhook/test", idempotencyKey })
     ),
-    /** Once each was tried. */
+    /** Waits until each has been attempted. */
     tried: Effect.andThen(
       untilFound(
         "the forbidden deliveries to be tried",
@@ -197,7 +197,7 @@ describe("webhooks through crashes", () => {
   )
 })
 
-/** Deaths at the point until one hit requests: a batch may hold nothing but the worker's own commits. */
+/** Repeats kills at the point until one hits requests, because a batch may hold only the worker's own commits. */
 const diesUntil = Effect.fnUntraced(function* (
   world: WebhookCrashWorld,
   point: string,
@@ -210,7 +210,9 @@ const diesUntil = Effect.fnUntraced(function* (
   return 0
 })
 
-/** The service dies at the point under load; what was under way is never asked again, and each has its delivery or none. */
+/**
+ * Kills the service at the point under load. Requests in flight are never repeated, and each has one delivery or none.
+ */
 const dieAt = Effect.fnUntraced(function* (world: WebhookCrashWorld, point: string) {
   const { bot, client, random, service, start } = world.crash
   service().signal("SIGTERM")

@@ -1,6 +1,6 @@
 /**
- * The venue's answer to an order carries its trades (decision 17). A false answer loses no trade and books none that the venue
- * does not have: the order ends as the venue has it.
+ * The venue's answer to an order carries its trades (decision 17). A false answer loses no trade and books none that
+ * the venue does not have: the order ends in the venue's state.
  */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"

@@ -6,7 +6,7 @@ import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { brokenInvariants, collateral, get, onboard, person, rowCounts } from "../support/Builders.ts"
 import { type Answer, type Service, startService } from "../support/Service.ts"
 
-/** One value of every kind that no field of the contract takes as it is, as JSON text. */
+/** One value of every kind that no field of the contract accepts unchanged, as JSON text. */
 const hostile: ReadonlyArray<readonly [string, string]> = [
   ["a number", "1"],
   ["negative zero", "-0"],
@@ -119,7 +119,7 @@ describe("bad input", () => {
     await run()
     assert.deepStrictEqual(await rowCounts(service), before)
   }
-  /** 400 4000 in the envelope, with one sentence. */
+  /** Checks for 400 4000 in the envelope, with one sentence. */
   const documented = ({ status, json }: Answer, what: string) => {
     assert.deepStrictEqual([status, json?.code], [400, 4000], what)
     assert.strictEqual(json.error, json.msg, what)
@@ -160,7 +160,7 @@ describe("bad input", () => {
         documented(answer, path)
       }
     }
-    // A keyed refusal of a body that could be read is an answer to keep; nothing else is written.
+    // The keyed refusal of a readable body is stored as an answer; no other row is written.
     const after = await rowCounts(service)
     assert.deepStrictEqual({ ...after, answers: 0 }, { ...before, answers: 0 })
   })
@@ -186,14 +186,14 @@ describe("bad input", () => {
     const checks = pathsOf(body).flatMap((path) => hostile.map(([name, text]) => ({ path, name, text })))
     assert.isAbove(checks.length, 900)
     let refused = 0
-    // A few at a time: the point is the answers, not the load.
+    // A few requests at a time, because the test is about answers, not load.
     for (let at = 0; at < checks.length; at += 32) {
       const chunk = checks.slice(at, at + 32)
       const answers = await Promise.all(chunk.map(({ path, text }) => raw("/clients", spliced(body, path, text))))
       for (const [index, answer] of answers.entries()) {
         const { path, name } = chunk[index] as (typeof checks)[number]
         const what = `${path.join(".")} as ${name}`
-        // Some values are right for some fields; such a body is a client, told by the next test.
+        // Some values are valid for some fields. Such a body creates a client; the next test covers it.
         if (answer.status === 201 || answer.status === 409) continue
         documented(answer, what)
         const places = Object.keys(answer.json.data.errors)
@@ -203,7 +203,7 @@ describe("bad input", () => {
             a.every((part, n) => n >= b.length || part === b[n]) || b.every((part, n) => n >= a.length || part === a[n])
           )
         }
-        // A flag turned on asks for what goes with it, elsewhere in its section.
+        // A flag that is set requires other fields of its section.
         assert.isTrue(places.every(near) || name === "a boolean", `${what}: ${places}`)
         refused++
       }
@@ -223,7 +223,7 @@ describe("bad input", () => {
         txRef: "0x1",
         occurredAt: 1_700_000_000_000
       }
-      // What is right as it is: optional texts may be empty, a time is any positive integer up to now.
+      // Valid values: optional texts may be empty, and a time is any positive integer up to now.
       const right = new Set([
         "sourceAsset as an empty text",
         "sourceAsset as white space",

@@ -1,6 +1,6 @@
 /**
- * The tax statement of a British year comes twice (A2-68, STS-26): on 7 April, and on 6 May, when nothing that may still be acquired
- * decides what a disposal has cost; the second run makes a new version only where it says something else.
+ * The tax statement of a British year is made twice (A2-68, STS-26): on 7 April, and on 6 May, when no later
+ * acquisition can change the cost of a disposal. The second run makes a new version only if the content differs.
  */
 import { assert, describe, it, vi } from "@effect/vitest"
 import { advance, get, rowsOf } from "../support/Builders.ts"
@@ -16,7 +16,7 @@ const taxedIn = (country: string) => ({
   "kyc.taxResidency.tax_residencies": [{ country, has_tin: true, tin: country === "GB" ? "QQ123456C" : "10000000001" }]
 })
 
-/** A client that pays tax there, with money. */
+/** A client with money that is a tax resident of this country. */
 const residentOf = async (country: string) => {
   const client = await onboarded(taxedIn(country))
   assert.strictEqual((await report(client.clientId, { amount: "5000" })).status, 201)
@@ -25,7 +25,7 @@ const residentOf = async (country: string) => {
 const resident = async (country: string): Promise<number> => (await residentOf(country)).clientId
 
 const traded = async (clientId: number, side: "BUY" | "SELL"): Promise<void> => {
-  // Behind a clock that was moved on the market has no live price for a moment; a refusal writes nothing.
+  // After a clock move the market has no live price for a moment; a refusal writes nothing.
   const order = { symbol, side, type: "MARKET", qty: "0.01" }
   const placed = await vi.waitFor(
     async () => {
@@ -44,7 +44,7 @@ const traded = async (clientId: number, side: "BUY" | "SELL"): Promise<void> => 
   )
 }
 
-/** Moves the clock to a moment, and waits for the job of a name that is due by then. */
+/** Moves the clock to a moment, and waits for the named job that is due by then. */
 const until = async (moment: number, job?: string): Promise<void> => {
   const ahead = moment - (await now())
   world.leap(ahead)
@@ -93,7 +93,7 @@ describe("tax of a British year", () => {
     assert.lengthOf(await taxOf(holder), 1)
     assert.lengthOf(await taxOf(german), 0, "a calendar year that has not ended")
 
-    // Bought back within thirty days: it decides what the disposal has cost.
+    // A purchase within thirty days changes the cost of the disposal.
     await until(Date.UTC(year, 3, 12, 12))
     await traded(seller, "BUY")
     await until(Date.UTC(year, 4, 6, 12), "TAX_GB_FINAL")
@@ -108,7 +108,7 @@ describe("tax of a British year", () => {
     )
     assert.lengthOf(await taxOf(german), 0)
 
-    // Taxed elsewhere from May on: the calendar year begins where the British one has ended.
+    // A tax resident of another country from May on: the calendar year begins where the British one ends.
     const moved = await service.call("PUT", `/partner/v1/clients/${mover.clientId}/kyc`, {
       key,
       body: sectionsOf(mover.n, ["taxResidency"], taxedIn("DE"))
@@ -124,7 +124,7 @@ describe("tax of a British year", () => {
     ])
     assert.deepStrictEqual(await periodsOf(german), [[Date.UTC(year, 0, 1), newYear]])
     assert.lengthOf(await taxOf(holder), 1)
-    // Asked for, it is the same row.
+    // A request for this statement returns the same row.
     const asked = await call("POST", mover.clientId, "/statements", { kind: "TAX", taxYear: year })
     assert.deepInclude(asked.json, { periodFrom: april, periodTo: newYear, version: 1 })
     const { model } = (await get(service, key, `/clients/${mover.clientId}/statements/${asked.json.statementId}`)).json

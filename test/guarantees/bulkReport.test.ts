@@ -1,7 +1,8 @@
 /**
- * A bulk report that dies in the middle (A1-51, A1-53; doc 3, Settlement reporting rules 2): no entry acts twice, and
- * the one answer of the key says what the request did over all its tries. The service loses its database between two of
- * the bulk's commits, before or after the server has the second, and never comes back: another one takes over.
+ * A bulk report that is interrupted (A1-51, A1-53; doc 3, Settlement reporting rules 2): no entry takes effect twice,
+ * and the one answer of the key states the results over all attempts. The service loses its database between two
+ * commits of the bulk report, before or after the server has received the second, and never returns: another service
+ * takes over.
  */
 import { afterEach, assert, beforeEach, describe, it } from "@effect/vitest"
 import { Cause, Effect, Exit, Layer, Option } from "effect"
@@ -20,7 +21,7 @@ import { brokenInvariants, rowsOf } from "../support/Builders.ts"
 import { type Answer, operator, type Service, startService } from "../support/Service.ts"
 import { makeTestDatabase, type TestDatabase } from "../support/TestDatabase.ts"
 
-/** More than are asked at the same time, so that the bulk needs several batches of commits. */
+/** More clients than are decided concurrently, so that the bulk report needs several batches of commits. */
 const clientCount = 100
 
 describe("a bulk report that dies in the middle", { timeout: 60_000 }, () => {
@@ -68,7 +69,8 @@ describe("a bulk report that dies in the middle", { timeout: 60_000 }, () => {
     async (what) => {
       const ids = (await rowsOf(dying, "settlementItems")).map(({ id }) => id)
       assert.lengthOf(ids, clientCount)
-      // Each item fails, fails again and is settled: tried afresh, the first two would be refused.
+      // Each item is reported as failed twice and then as settled. If decided again from the start, the first two would
+      // be refused.
       const items = ids.flatMap((itemId) => [
         { itemId, status: "FAILED" },
         { itemId, status: "FAILED" },
@@ -105,7 +107,7 @@ describe("a bulk report that dies in the middle", { timeout: 60_000 }, () => {
         results,
         items.map(({ itemId, status }, place) => ({ itemId, ok: true, changed: place % 3 !== 1, status }))
       )
-      // Parts of the first try are the first try's: none was decided again.
+      // The stored parts are those of the first attempt: none was decided again.
       const parts = await rowsOf(next, "bulkReportParts")
       for (const part of done) assert.deepInclude(parts, part)
       for (const row of await rowsOf(next, "settlementItems")) {

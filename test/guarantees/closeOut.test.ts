@@ -1,6 +1,7 @@
 /**
- * An account below half of its margin is closed out though nothing but a mark moves it: what could open is cancelled, orders that
- * only reduce close what is held and no more, and what can't be closed waits without writing, until it can (F9, D23).
+ * An account below half of its margin is closed out even if only marks change it. Orders that could open a position are
+ * cancelled, reduce-only orders close the position and no more, and a position that can't be closed waits without
+ * commits (F9, D23).
  */
 import { assert, describe, it } from "@effect/vitest"
 import { ofClient, query } from "../support/Builders.ts"
@@ -11,7 +12,7 @@ import { progressOn, quickClock } from "../support/quickClock.ts"
 import { openScenario } from "../support/Scenario.ts"
 
 const world = orderVenue()
-/** Between two looks of the risk monitor, ms. */
+/** The interval of checks of the risk monitor, ms. */
 const betweenLooks = 1_000
 const clock = quickClock()
 const { service, key, call, report, cash, rowOf } = await openScenario({
@@ -21,7 +22,7 @@ const { service, key, call, report, cash, rowOf } = await openScenario({
 const { trader, place, limit, cancel, read, poll } = orderSteps(service, key, { call, report })
 const books = closeOutBooks({ query: (text) => query(service, text) })
 
-/** A client with 700 USDC that is long 0.1 from 60,000, at ten times. */
+/** A client with 700 USDC and a long of 0.1 from 60,000, at a leverage of ten. */
 const holder = async (): Promise<number> => {
   world.price("60000")
   world.book(perp, "5")
@@ -54,7 +55,7 @@ const flat = (clientId: number) =>
     () => read(clientId, "/positions"),
     ({ positions }) => positions.length === 0
   )
-/** What has been written of the client, and of its orders, before and after several looks of the monitor. */
+/** Compares the written rows of the client and its orders before and after several checks of the monitor. */
 const nothingWritten = async (clientId: number): Promise<void> => {
   const written = () =>
     query(service, "SELECT count(*) AS n, max(id) AS last FROM audit WHERE client_id = $1", [BigInt(clientId)])
@@ -121,7 +122,7 @@ describe("F9: an account below half of its margin", () => {
     assert.strictEqual((await cancel(clientId, own.json.orderId)).status, 200)
     assert.strictEqual((await report(clientId, { amount: "500.00" })).status, 201)
     await inState(clientId, "DONE")
-    // Somebody buys now.
+    // There is a buyer from now on.
     world.book(perp, "5")
     await nothingWritten(clientId)
     assert.deepStrictEqual(await closingOf(clientId), [])

@@ -1,6 +1,6 @@
 /**
- * A caller that hangs up never interrupts between decide and commit, and its key is not stuck: the retry gets the answer
- * of the one execution (architecture, Mailbox; doc 1, Idempotency).
+ * A caller that disconnects never interrupts a turn between decision and commit, and its key is not blocked: the retry
+ * gets the answer of the one execution (architecture, Mailbox; doc 1, Idempotency).
  */
 import { PgClient } from "@effect/sql-pg"
 import { assert, describe, it } from "@effect/vitest"
@@ -16,7 +16,7 @@ describe("disconnect", () => {
   const path = () => `/partner/v1/clients/${clientId}/collateral`
   const bodyOf = (n: number) => ({ partnerRef: `cut-${n}`, direction: "DEPOSIT", amount: "1.00" })
 
-  /** Sends a whole request and hangs up without reading the answer. */
+  /** Sends a complete request and disconnects without reading the answer. */
   const sendAndHangUp = (n: number): Promise<void> =>
     new Promise((resolve, reject) => {
       const { hostname, port } = new URL(service.url)
@@ -25,7 +25,8 @@ describe("disconnect", () => {
         socket.write(
           `POST ${path()} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\nIdempotency-Key: cut-${n}\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
           () => {
-            // At varying moments of the request's life: before it is read, while it is decided or committed, after.
+            // Disconnects at various moments of the request: before it is read, while it is decided or committed, and
+            // afterwards.
             const hangUp = (turns: number): void => {
               if (turns > 0) setImmediate(hangUp, turns - 1)
               else {
@@ -44,7 +45,7 @@ describe("disconnect", () => {
     const body = JSON.stringify(bodyOf(1_000))
     const { hostname, port } = new URL(service.url)
     const decided = new Promise<void>((resolve) => setPauseTrigger("before-commit", () => resolve()))
-    // Somebody holds the writer row, so the commit can't end before the lock is given back.
+    // Another session locks the writer row, so the commit can't complete before the lock is released.
     const retry = await service.run(
       Effect.gen(function* () {
         const sql = yield* PgClient.PgClient
@@ -62,10 +63,10 @@ describe("disconnect", () => {
               const closed = new Promise<void>((resolve) => socket.once("close", () => resolve()))
               socket.destroy()
               await closed
-              // Answers on other connections: by now the server has seen the end of that one.
+              // Answers on other connections prove that the server has processed the end of the first connection.
               for (let n = 0; n < 5; n++) await service.call("GET", "/partner/v1/me", { key })
             })
-            // Sent while the first is still on its way; answered after the lock is gone.
+            // Sent while the first request is still in progress; answered after the lock is released.
             return service.call("POST", path(), {
               key,
               body: bodyOf(1_000),

@@ -1,5 +1,5 @@
 /**
- * Explain and the write walk the same gates: whatever the state and the body, explain foretells the write's verdict and
+ * Explain and the write use the same gates: for every state and body, explain predicts the write's verdict and
  * sentence, and writes nothing (doc 3, Money write gates and Collateral report rules; A3-02, A3-08, A3-14, A1-31).
  */
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
@@ -36,7 +36,7 @@ afterAll(async () => {
 })
 
 const sample = { partnerRef: "r", direction: "DEPOSIT", currency: "USDC", amount: "1" }
-/** `destination` is JSON and sent as it is. */
+/** `destination` is JSON text and is sent unchanged. */
 const rawOf = ({ destination, ...body }: Body): string =>
   destination === undefined
     ? JSON.stringify(body)
@@ -55,7 +55,7 @@ const adjust = (clientId: number, amount: string) =>
   )
 
 type Change = "FROZEN" | "NO_WITHDRAWALS" | "lift" | "debit" | "credit" | "reject"
-/** A command that can't be carried out in this state leaves it as it is: that is a state too. */
+/** A command that this state does not allow leaves the state unchanged, and that state is tested too. */
 const change = async (clientId: number, what: Change): Promise<void> => {
   const client = String(clientId)
   if (what === "debit") return void (await adjust(clientId, "-30"))
@@ -87,7 +87,7 @@ const amounts = [
   "1.0000001",
   "9223372036854"
 ]
-/** JSON texts: a parsed number has forgotten how it was written. */
+/** JSON texts, because a parsed number loses its spelling. */
 const destinations = [
   "{}",
   '{"iban":"DE02"}',

@@ -1,6 +1,6 @@
 /**
- * Each trade is booked once, with one commission, however the venue's word on it comes: doubled, out of order, not at all, or
- * as the trades of an order that were asked for beside the stream (A2-44, A2-96).
+ * Each trade is booked once, with one commission, however the venue reports it: twice, out of order, not at all, or in
+ * the answer to a query of the order's trades (A2-44, A2-96).
  */
 import { assert, describe, it } from "@effect/vitest"
 import { ofClient, query } from "../support/Builders.ts"
@@ -16,14 +16,14 @@ const { trader, placed, place, limit, until, read, poll } = orderSteps(service, 
 
 const pieces = 8
 
-/** One order rests, and is filled in pieces by another client's. */
+/** An order that rests, and is filled in pieces by another client's order. */
 const dealt = async () => {
   const [maker, taker] = [await trader(), await trader()]
   const orderId = await placed(maker, limit("BUY", "0.08", "60000"))
   return { maker, taker, orderId, sell: () => place(taker, limit("SELL", "0.01", "60000", { tif: "IOC" })) }
 }
 
-/** What is booked of a client: its trades' ids at the venue, and the types of its postings. */
+/** The bookings of a client: the venue's ids of its trades, and the types of its postings. */
 const bookedOf = async (clientId: number) => {
   const fills = await ofClient(service, "fills", clientId)
   const { postings } = (await read(clientId, "/ledger")).data
@@ -38,7 +38,10 @@ const bookedOf = async (clientId: number) => {
 // Each piece costs 0.30.
 const once = { trades: pieces, distinct: pieces, commissions: pieces, cash: "997.600000" }
 
-/** Rows are there a moment before the account's figures are: waits for the position, then nothing may be there twice. */
+/**
+ * Rows are visible slightly before the account's figures: waits for the position, and then checks that nothing is
+ * booked twice.
+ */
 const assertOnce = async (maker: number, taker: number): Promise<void> => {
   for (const [clientId, netQty] of [
     [maker, "0.0800"],
@@ -71,7 +74,7 @@ describe("A2-44: each trade once", () => {
     const { maker, taker, orderId, sell } = await dealt()
     world.hide("events")
     await Promise.all(Array.from({ length: pieces }, sell))
-    // The taker's orders were answered as filled: their trades are asked for.
+    // The taker's orders were answered as filled, so the service queries their trades.
     await poll(
       () => ofClient(service, "fills", taker),
       ({ length }) => length === pieces

@@ -1,6 +1,7 @@
 /**
- * Funding is posted once a client, market and stamp, on the position at the stamp's place, whatever becomes of the venue's words: doubled, out
- * of order, lost, read by another process, said late; and to the micro-USDC what the venue's own books have (F14).
+ * Funding is posted once per client, market and stamp, on the position at the time of the stamp, whatever happens to
+ * the venue's messages: doubled, out of order, lost, read by another process, late. Each amount equals that of the
+ * venue's own books to the micro-USDC (F14).
  */
 import { afterAll, assert, describe, it } from "@effect/vitest"
 import * as fc from "fast-check"
@@ -22,7 +23,7 @@ afterAll(() => world.delivering(() => [0]))
 const price = { mark: "60000", rate: "0.0001" }
 world.rate(price.rate)
 
-/** Places an order once the venue is there and its prices are live again; its id. */
+/** Places an order once the venue is connected and its prices are live again. Returns the order's id. */
 const placed = async (clientId: number, body: object): Promise<number> => {
   const { json } = await poll(
     () => place(clientId, body),
@@ -31,14 +32,14 @@ const placed = async (clientId: number, body: object): Promise<number> => {
   return json.orderId
 }
 
-/** One buys of the other, so much. */
+/** One client buys this quantity from the other. */
 const dealt = async (maker: number, taker: number, qty: string) => {
   const orderId = await placed(maker, limit("BUY", qty, "60000"))
   await placed(taker, limit("SELL", qty, "60000", { tif: "IOC" }))
   return orderId
 }
 
-/** What is due of a position at some stamps, by key. */
+/** The amounts due for a position at some stamps, by key. */
 const due = (clientId: number, qty: string, stamps: ReadonlyArray<number>): ReadonlyMap<string, bigint> =>
   new Map(stamps.map((at) => [`funding:${perp}:${at}:${clientId}`, fundingPayment(qty, price)]))
 
@@ -119,7 +120,7 @@ describe("F14: random courses", () => {
           } else world.venue.disconnect()
         }
         world.delivering(() => [0])
-        // What comes last shows what is missing before it.
+        // The last event reveals that earlier ones are missing.
         await placed(one, limit("BUY", "0.001", "59500"))
         await placed(other, limit("BUY", "0.001", "59500"))
         await posted(one, expected.one)

@@ -1,6 +1,6 @@
 /**
- * A contract ends once, with one settlement, however the venue's word on it comes: doubled, out of order, or while a quote to
- * close it is being accepted (D5, F19).
+ * A contract ends once, with one settlement, however the venue reports the end: twice, out of order, or while an accept
+ * of a closing quote is in flight (D5, F19).
  */
 import { assert, describe, it } from "@effect/vitest"
 import { get, query } from "../support/Builders.ts"
@@ -32,7 +32,7 @@ const manyOpened = async (): Promise<ReadonlyArray<Opened>> => {
   return all
 }
 
-/** States of the contracts, once each has ended and nothing is in flight. */
+/** The states of the contracts, once each has ended and no call is in flight. */
 const ends = async (all: ReadonlyArray<Opened>): Promise<ReadonlyArray<string>> => {
   const rows = () =>
     query<{ readonly state: string }>(
@@ -43,7 +43,7 @@ const ends = async (all: ReadonlyArray<Opened>): Promise<ReadonlyArray<string>> 
   return (await poll(rows, ({ length }) => length === all.length)).map(({ state }) => state)
 }
 
-/** The types of what was booked for the client's contract, oldest first. */
+/** The types of the bookings for the client's contract, oldest first. */
 const booked = async ({ clientId }: Opened): Promise<ReadonlyArray<string>> =>
   (await get(service, key, `/clients/${clientId}/ledger`)).json.data.postings
     .map(({ type }: { readonly type: string }) => type)
@@ -55,7 +55,7 @@ const once = async (all: ReadonlyArray<Opened>): Promise<void> => {
 }
 
 let said = 0
-/** Delays below `limit` ms, in no order. */
+/** Delays below `limit` ms, in random order. */
 const scattered = (limit: number): number => (++said * 97) % limit
 
 describe("D5: one end a contract", () => {
@@ -89,7 +89,7 @@ describe("D5: one end a contract", () => {
         return () => post(clientId, `/rfq/${rfqId}/accept`, { quoteId })
       })
     )
-    // Half of them are on their way when the price falls.
+    // Half of the accepts are in flight when the price falls.
     const early = accepts.slice(0, traders / 2).map((accept) => accept())
     await Promise.race(early)
     world.price("57900")
@@ -98,7 +98,7 @@ describe("D5: one end a contract", () => {
     const states = await ends(all)
     world.price("60000")
     for (const [at, { status, text }] of answers.entries()) {
-      // Who was answered 200 has the quote's price; everybody else was refused, or the venue's end came first.
+      // A client that got 200 has the quote's price. Every other accept was refused, or the venue's end came first.
       if (status === 200) assert.strictEqual(states[at], "EARLY_CLOSE", text)
       else assert.include([400, 502], status, text)
     }

@@ -1,8 +1,8 @@
 /**
- * A commit whose caller was answered "nobody knows yet" and that turns out to be in is followed by everything that
- * follows committed rows: a key revoked that way opens nothing, a name listed that way is found, changed limits block
- * nobody (architecture, Engine: output gate, live views). The database is reached through a proxy that swallows the
- * answer of the commit and lets nobody in until the caller has given up.
+ * A commit whose caller was told "unknown outcome", and that proves to be committed, has all consequences of committed
+ * rows: a revoked key opens nothing, a listed name is found, changed limits block nobody (architecture, Engine: output
+ * gate, live views). The database is behind a proxy that drops the answer to the commit and refuses connections until
+ * the caller's timeout.
  */
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { Effect, Schedule } from "effect"
@@ -34,7 +34,7 @@ describe("late commit", () => {
 
   type Services = Partners | WatchLists | Journal
 
-  /** Runs a command whose commit is in while its answer is lost; then the service has found its database again. */
+  /** Runs a command that is committed while its answer is lost, and waits until the service has its database again. */
   const withLostAnswer = async <A>(command: Effect.Effect<A, DispatchError, Services>, tries = 3): Promise<void> => {
     const outcome: DispatchError = await service.run(
       Effect.gen(function* () {

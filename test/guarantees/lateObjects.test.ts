@@ -1,6 +1,6 @@
 /**
- * What the venue executed after a request had ended here and left memory (D4, D5): adopted once, with an alarm, never dropped.
- * Through the venue's events, over a memory store and a memory venue in virtual time.
+ * Executions by the venue of a request that had ended here and left memory (D4, D5): adopted once, with an alarm, never
+ * dropped. The test sends the venue's events over a memory store and a memory venue in virtual time.
  */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
@@ -70,11 +70,11 @@ const withEndedRequest = () => {
             input: { ...openRfqInput, rfqId: id, clientId, account, expiryTs: expiry, windowEndsAt: begin + 60_000 },
             columns: { ...columns, amount: 28_500_000n, createdAt: begin, closeContractId: null }
           })
-          // The call of this request is none of this test's.
+          // The call of this request is not part of this test.
           const open = advance(turn, "rfqs", row, { type: "CONFIRMED", at: begin, venueRfqId: 70 }) ?? row
           const end = { type: "VENUE_ENDED", at: begin, how: "EXPIRED", reason: null, quotes: [], note: null } as const
           const over = advance(turn, "rfqs", open, end) ?? open
-          // The request's only accept was given up as void.
+          // The request's only accept was recorded as void.
           const refusedQuotes = [{ quoteId: 7, reason: "not found at the venue" }]
           turn.draft.put("rfqs", { ...over, context: { ...over.context, refusedQuotes } })
           return id

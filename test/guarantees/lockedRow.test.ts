@@ -1,6 +1,6 @@
 /**
- * Somebody holds a client's row locked, in psql or by a tool left open: that client's requests are answered 503 with
- * Retry-After, everybody else is served, and what was refused can be sent again. A table held locked shows on /healthz
+ * Another session locks a client's row, in psql or in a tool left open. That client's requests get 503 with
+ * Retry-After, all other requests succeed, and the refused ones can be sent again. A locked table shows on /healthz
  * (A1-55; decision 11).
  */
 import { PgConnection } from "@effect/sql-pg"
@@ -54,7 +54,7 @@ describe("a row held locked by somebody else", () => {
     assert.strictEqual(served.status, 201, served.text)
     assert.strictEqual((await report(held, "h-1")).status, 503)
     assert.strictEqual((await report(free, "f-2")).status, 201)
-    // It can be read, and the service is well.
+    // Reads succeed, and the service is healthy.
     assert.strictEqual(await cash(held), "0.000000")
     assert.strictEqual(await health(), 200)
     await letGo()
@@ -70,7 +70,7 @@ describe("a row held locked by somebody else", () => {
     assert.strictEqual((await report(free, "f-3")).status, 503)
     assert.strictEqual(await health(), 503)
     assert.strictEqual((await report(held, "h-3")).status, 503)
-    // Nothing is posted for a new client.
+    // A new client needs no posting.
     assert.isAbove(await service.client(key), free)
     await letGo()
     await eventually(async () => (await health()) === 200)

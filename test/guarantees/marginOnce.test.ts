@@ -1,4 +1,7 @@
-/** However many orders come at once, no margin is spent twice: those that fit are taken, and no other (F13, A2-91). */
+/**
+ * However many orders arrive at once, no margin is used twice: the orders that fit are accepted, and no others (F13,
+ * A2-91).
+ */
 import { assert, describe, it } from "@effect/vitest"
 import { ofClient } from "../support/Builders.ts"
 import { orderSteps, orderVenue, spot } from "../support/orderSteps.ts"
@@ -10,7 +13,7 @@ const { trader, place, limit, cancel, read } = orderSteps(service, key, { call, 
 
 const atOnce = 50
 
-/** Sends them all before the first is answered; the ids of those that are taken. */
+/** Sends all orders before the first is answered. Returns the ids of the accepted ones. */
 const race = async (clientId: number, body: (n: number) => object): Promise<ReadonlyArray<number>> => {
   const answers = await Promise.all(Array.from({ length: atOnce }, (_, n) => place(clientId, body(n))))
   for (const { status, text } of answers) assert.include([200, 400], status, text)
@@ -20,7 +23,8 @@ const race = async (clientId: number, body: (n: number) => object): Promise<Read
 describe("F13: orders that come at once share one free margin", () => {
   it("of 50 on one side, each of a tenth of it, ten fit", async () => {
     const clientId = await trader("1000.00")
-    // 0.0166 at 59,000 takes 97.94 of margin, and its commission is judged beside it: ten fit, eleven do not.
+    // An order of 0.0166 at 59,000 needs a margin of 97.94, and its commission counts in addition: ten fit, eleven do
+    // not.
     const taken = await race(clientId, () => limit("BUY", "0.0166", "59000"))
     assert.strictEqual(taken.length, 10)
     const margin = await read(clientId, "/margin")
@@ -49,7 +53,7 @@ describe("F13: orders that come at once share one free margin", () => {
         ({ currency }: { readonly currency: string }) => currency === "USDC"
       )
     const taken = await race(clientId, () => limit("BUY", "0.002", "59000", { symbol: spot }))
-    // Each sets 118 and its commission aside.
+    // Each order reserves 118 and its commission.
     assert.strictEqual(taken.length, 8)
     const { cash, reserved } = await usdc()
     assert.isAtLeast(Number(cash), 0)

@@ -1,6 +1,6 @@
 /**
- * A retail client never ends below zero: whatever a gap takes beyond its money is written off once, to exactly zero, whatever
- * races the close-out; and nothing is closed for an account that was cured (F9, F10).
+ * A retail client never ends below zero: a loss beyond its money is written off once, to exactly zero, whatever happens
+ * at the same time as the close-out; and an account that has recovered is not closed out (F9, F10).
  */
 import { assert, describe, it } from "@effect/vitest"
 import { SeededRandom } from "../../simulator/partner/SeededRandom.ts"
@@ -19,7 +19,7 @@ const high = async (): Promise<void> => {
   world.price("60000")
   for (const symbol of [perp, spot]) world.book(symbol, "5")
 }
-/** Long so much from 60,000. */
+/** A client with a long of this quantity from 60,000. */
 const holder = async (money: string, qty: string): Promise<number> => {
   const clientId = await trader(money)
   const bought = await poll(
@@ -30,7 +30,7 @@ const holder = async (money: string, qty: string): Promise<number> => {
   return clientId
 }
 const episodesOf = (clientId: number) => ofClient(service, "closeOuts", clientId)
-/** No episode goes on, and the recorded state says that none has to. */
+/** Waits until no episode is live and the recorded state requires none. */
 const settled = async (clientId: number): Promise<void> => {
   await poll(
     async () => [await rowOf(clientId), await episodesOf(clientId)] as const,
@@ -38,7 +38,7 @@ const settled = async (clientId: number): Promise<void> => {
   )
 }
 
-/** The open positions, what is left of 0.1, and what close-outs have closed of it. */
+/** The open positions, the rest of 0.1, and the quantity that close-outs have closed. */
 const heldAndClosed = async (clientId: number) => {
   const { positions } = await read(clientId, "/positions")
   const { orders } = await read(clientId, "/orders?limit=500")
@@ -59,13 +59,13 @@ describe("F10: a retail client", () => {
       ["5000.00", "0.1"]
     ] as const)
       clients.push(await holder(money, qty))
-    // The hold of a purchase that is dying comes back before anything is written off.
+    // The hold of a purchase that is being cancelled is released before any write-off.
     const [, , third = 0] = clients
     const bid = await place(third, limit("BUY", "0.002", "57000", { symbol: spot }))
     assert.strictEqual(bid.status, 200, bid.text)
     world.price("36000")
     for (const clientId of clients.slice(0, 3)) {
-      // Until the mark was seen, it looks as settled as afterwards.
+      // Before the service has processed the mark, the account looks as settled as afterwards.
       await poll(
         () => episodesOf(clientId),
         ({ length }) => length > 0
@@ -82,7 +82,7 @@ describe("F10: a retail client", () => {
         [episode?.context.writtenOff]
       )
     }
-    // 2,400 of 5,000: it was never short.
+    // 2,400 of 5,000: this account never lacked margin.
     const [, , , rich = 0] = clients
     assert.deepStrictEqual(await episodesOf(rich), [])
     assert.deepInclude(await rowOf(rich), { riskState: "NORMAL", lifecycleState: "ACTIVE" })
@@ -107,7 +107,7 @@ describe("F10: a retail client", () => {
       await Promise.all(order.map((act) => act()))
       await settled(clientId)
       const about = `round ${round}, to ${to}`
-      // The mark may be seen only now: what is read of positions and of orders must be of one moment.
+      // The service may process the mark only now, so positions and orders must be read at one moment.
       const { positions, left, closed } = await poll(
         () => heldAndClosed(clientId),
         (seen) => Math.abs(seen.closed + seen.left - 0.1) < 1e-9

@@ -1,7 +1,7 @@
 /**
- * Forty clients posted at once with one e-mail, one reference or both: exactly one is created, the others answer the
- * documented conflict, and no table holds a row of a client that there is not; under its key each gets its bytes again
- * (doc 1, Onboarding request and Idempotency; SC-ONB-05, SC-ONB-06, SC-ONB-17; A1-16, A1-18, A1-51).
+ * Forty concurrent POSTs of clients with one e-mail, one reference or both: exactly one is created, the others get the
+ * documented conflict, and no table has a row of a client that was not created. Each request gets its bytes again under
+ * its key (doc 1, Onboarding request and Idempotency; SC-ONB-05, SC-ONB-06, SC-ONB-17; A1-16, A1-18, A1-51).
  */
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { catalogue, tableNames } from "../../src/runtime/tables/Catalogue.ts"
@@ -39,7 +39,7 @@ describe.each([
   let service: Service
   let one: Awaited<ReturnType<Service["partner"]>>
   let two: Awaited<ReturnType<Service["partner"]>>
-  /** How many rows of each table a clean onboarding adds. */
+  /** The number of rows that one onboarding adds to each table. */
   let ofOne: Readonly<Record<string, number>>
 
   beforeAll(async () => {
@@ -59,7 +59,7 @@ describe.each([
   const owner = (n: number) => (n % 2 === 0 ? one : two)
   let races = 0
 
-  /** Posts all at once; the answers, after the stored rows were found to be those of one client. */
+  /** Sends all requests at once. Checks that the stored rows are those of one client, and returns the answers. */
   const race = async (racing: ReadonlyArray<Racer>): Promise<ReadonlyArray<Answer>> => {
     const name = `race-${++races}`
     const sent = racing.map((racer, n) =>
@@ -82,7 +82,7 @@ describe.each([
     return answers
   }
 
-  /** No row of any table, no claim and no mailbox names a client that there is not. */
+  /** No row of any table, no claim and no mailbox names a client that was not created. */
   const noHalfClient = async (): Promise<void> => {
     const absent = (column: string) => `${column} IS NOT NULL AND ${column} NOT IN (SELECT id FROM clients)`
     const owned = tableNames.filter((name) =>
@@ -113,7 +113,7 @@ describe.each([
     assert.deepStrictEqual(complete, [], "every client is whole")
   }
 
-  /** The one winner, seen through the routes of its partner. */
+  /** The one created client, read through the routes of its partner. */
   const winnerOf = async (racing: ReadonlyArray<Racer>, answers: ReadonlyArray<Answer>) => {
     const n = answers.findIndex(({ status }) => status === 201)
     const { key, body } = racing[n] as Racer
@@ -129,7 +129,7 @@ describe.each([
     const email = "one@mail.example"
     const racing = Array.from({ length: racers }, (_, n) => ({
       key: owner(n).key,
-      // Case and white space are no difference (A1-15).
+      // Values that differ only in case and white space are equal (A1-15).
       body: person(100 + n, "mail", { email: n % 3 === 0 ? ` ${email.toUpperCase()} ` : email })
     }))
     const lower = racing.map((racer) => ({ ...racer, body: { ...racer.body, email } }))
@@ -150,7 +150,7 @@ describe.each([
   it("SC-ONB-06: forty posts of one new reference make one client, the others answer 4092", async () => {
     const racing = Array.from({ length: racers }, (_, n) => ({
       key: one.key,
-      // White space around it and the form of an accent are no difference (A1-14, A1-18).
+      // Values that differ only in surrounding white space and in the form of an accent are equal (A1-14, A1-18).
       body: person(200 + n, "ref", { partnerClientRef: n % 3 === 0 ? " re\u0301f " : "r\u00e9f" })
     }))
     const clean = racing.map((racer) => ({ ...racer, body: { ...racer.body, partnerClientRef: "r\u00e9f" } }))

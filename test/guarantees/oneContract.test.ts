@@ -1,6 +1,6 @@
 /**
- * However the venue's answers are lost, one accept makes at most one contract and one commission, and is never given up in
- * silence (A1-51, A1-53, A2-26, D4).
+ * However the venue's answers are lost, one accept makes at most one contract and one commission, and its outcome is
+ * always resolved (A1-51, A1-53, A2-26, D4).
  */
 import { assert, describe, it } from "@effect/vitest"
 import { get, notReached, ofClient } from "../support/Builders.ts"
@@ -10,7 +10,7 @@ import { answerWithin, progressOn, quickClock } from "../support/quickClock.ts"
 import { openScenario } from "../support/Scenario.ts"
 
 const world = contractVenue()
-/** The venue is asked once what became of a call before a test ends the wait of a route. */
+/** The service queries the outcome of a call once before a test ends the wait of a route. */
 const routes = quickClock()
 const { service, key, call, report } = await openScenario({
   layerVenue: world.layerVenue,
@@ -26,7 +26,7 @@ const commissions = async (clientId: number): Promise<ReadonlyArray<string>> =>
 const contracts = async (clientId: number): Promise<number> =>
   (await ofClient(service, "barrierContracts", clientId)).length
 
-/** A client with a request by hand and one live quote. */
+/** A client with a request without automatic accept, and one live quote. */
 const quoted = async () => {
   const clientId = await trader()
   const { rfqId } = (await post(clientId, "/rfq", rfqBody({ autoAccept: false }))).json.data

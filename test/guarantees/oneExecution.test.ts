@@ -1,6 +1,6 @@
 /**
- * However the venue's answers are lost, one order is executed once and one Idempotency-Key makes one order; what was held for
- * an order that never came to the venue comes back (A1-51, A1-53, A2-92, D6).
+ * However the venue's answers are lost, one order is executed once and one Idempotency-Key makes one order. The hold of
+ * an order that the venue never received is released (A1-51, A1-53, A2-92, D6).
  */
 import { assert, describe, it } from "@effect/vitest"
 import { notReached, ofClient, query } from "../support/Builders.ts"
@@ -16,7 +16,7 @@ const { trader, placed, place, limit, until, read, cancel, orderOf, idle } = ord
 
 const keyed = (clientId: number) => ({ "Idempotency-Key": `order-${clientId}` })
 
-/** A client, and somebody who sells it 0.01 at 60,000. */
+/** A client, and another one that sells it 0.01 at 60,000. */
 const offered = async () => {
   const [clientId, seller] = [await trader(), await trader()]
   await placed(seller, limit("SELL", "0.01", "60000"))

@@ -1,6 +1,6 @@
 /**
- * What a preview and explain say of an order is what placing it is answered, in verdict and sentence, and nothing is written by
- * asking (A2-91, A2-49): whatever is asked for, at whatever the account holds and rests by then.
+ * Preview and explain of an order give the verdict and the sentence of placing it, and they write nothing (A2-91,
+ * A2-49), for every order and every state of the account.
  */
 import { assert, describe, it } from "@effect/vitest"
 import * as fc from "fast-check"
@@ -68,7 +68,7 @@ const protectedAtMarket = fc.record({
 describe("A2-91: preview, explain and order", () => {
   it("agree in verdict and sentence, and asking writes nothing", async () => {
     const [clientId, other] = [await trader("2000.00"), await trader("2000.00")]
-    // A position, so that something can be reduced.
+    // A position, so that an order can reduce it.
     await placed(other, limit("SELL", "0.02", "60000"))
     const long = await placed(clientId, limit("BUY", "0.02", "60000"))
     await until(clientId, long, ({ state }) => state === "FILLED")
@@ -96,7 +96,7 @@ describe("A2-91: preview, explain and order", () => {
           return
         }
         taken++
-        // Two of three stay, so that what follows is judged beside them.
+        // Two of three orders stay, so that later orders are checked with them.
         if (taken % 3 === 0) await cancel(clientId, answer.json.orderId)
       }),
       { numRuns: 60 }

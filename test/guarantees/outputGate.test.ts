@@ -1,7 +1,7 @@
 /**
- * Nothing is shown before it is durable: while PostgreSQL holds a commit back, no answer leaves and no read, list, event
- * or live view shows what it writes; a commit that fails leaves no trace anywhere (architecture, output gate; both or
- * neither, doc 3: "in the same transaction").
+ * No result is visible before it is durable: while PostgreSQL delays a commit, no answer is sent, and no read, list,
+ * event or live view shows its writes; a failed commit leaves no trace (architecture, output gate; both or neither, doc
+ * 3: "in the same transaction").
  */
 import { PgClient } from "@effect/sql-pg"
 import { assert, describe, it, vi } from "@effect/vitest"
@@ -15,7 +15,7 @@ const [clientId, other] = [await client(), await client()]
 for (const id of [clientId, other]) await report(id, { amount: "100" })
 
 describe("output gate", () => {
-  /** Holds every write to a table back while `during` runs; `waiting` ends once the journal stands at the lock. */
+  /** Delays every write to a table while `during` runs; `waiting` completes once the journal waits for the lock. */
   const holding = async <A>(table: string, during: (waiting: () => Promise<void>) => Promise<A>): Promise<A> => {
     const opened = Promise.withResolvers<void>()
     const release = Promise.withResolvers<void>()
@@ -46,7 +46,7 @@ describe("output gate", () => {
       await lock
     }
   }
-  /** A promise with whether it has ended. */
+  /** A promise, with a flag that shows whether it has settled. */
   const watched = <A>(promise: Promise<A>) => {
     const state = { ended: false, promise }
     void promise.then(() => (state.ended = true))

@@ -1,7 +1,8 @@
 /**
- * A partner's status, reliance and keys hold at the moment of the commit, not at the moment of the gate (architecture, Journal:
- * fence; doc 1, Rules of POST /clients 1; D15, D17): nothing is booked after the operator's move, and a partner is never
- * closed over money. Judged by the audit stream, whose order is commit order.
+ * A partner's status, reliance and keys are checked at the moment of the commit, not at the moment of the gate
+ * (architecture, Journal: fence; doc 1, Rules of POST /clients 1; D15, D17): nothing is booked after the operator's
+ * command, and a partner with client money is never closed. The audit stream proves it, because its order is commit
+ * order.
  */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
@@ -19,7 +20,7 @@ describe("partner fence", () => {
   const move = (code: string, to: "SUSPENDED" | "CLOSED") =>
     service.run(Effect.flatMap(Partners, (partners) => partners.status(operator, code, to, "test")))
 
-  /** Reports and onboardings of a partner in flight while `act` runs; the answers. */
+  /** Reports and onboardings of a partner in flight while `act` runs. Returns their answers. */
   const underLoad = async (
     key: string,
     clientId: number,
@@ -33,7 +34,7 @@ describe("partner fence", () => {
           })
         : service.call("POST", "/partner/v1/clients", { key, body: sampleOnboarding(++serial, "fence", Date.now()) })
     )
-    // The move starts once the first answers are back, in the middle of the others.
+    // The command starts after the first answers, while the other requests are in flight.
     const moved = Promise.race(sends.slice(0, 4)).then(act)
     const answers = await Promise.all(sends)
     await moved

@@ -1,9 +1,9 @@
 /**
- * Planted personal data: a real service with its embedded PostgreSQL, marks in every confidential text a partner can send,
- * good requests and refused ones, reads and decisions of compliance, a webhook that fails; stopped cleanly and killed. Then
- * every file under the data directory (tables, write-ahead log, server log), the output of the process, the rows and every
- * answer are searched: none carries a mark (architecture, At rest). What lists are searched by stays readable (e-mail,
- * display name, partnerClientRef), which also proves the search.
+ * Planted personal data: a real service with its embedded PostgreSQL; marks in every confidential text that a partner
+ * can send; accepted and refused requests, reads and decisions of compliance, a failing webhook; a clean stop and a
+ * kill. Then the test searches every file under the data directory (tables, write-ahead log, server log), the output of
+ * the process, the rows and every answer for marks, and must find none (architecture, At rest). Texts by which lists
+ * are searched stay readable (e-mail, display name, partnerClientRef), which also proves the search.
  */
 import { PgClient } from "@effect/sql-pg"
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
@@ -18,9 +18,9 @@ import { logFileOf } from "../crash/ServiceProcess.ts"
 import { person, withPaths } from "../support/Builders.ts"
 import { dataOf, type RealService, startRealService } from "../support/RealService.ts"
 
-/** How every mark but the telephone number begins, so that files without one are passed over quickly. */
+/** The beginning of every mark except the telephone number, so that files without a mark are skipped quickly. */
 const stem = "ZqPlanted"
-/** Marks of one round: long, ASCII, and such that no chance makes them. */
+/** The marks of one round: long, ASCII, and impossible by chance. */
 const marksOf = (round: string) => {
   const mark = (name: string) => `${stem}${round}${name}Xv`
   return {
@@ -47,10 +47,10 @@ const marksOf = (round: string) => {
 type Marks = ReturnType<typeof marksOf>
 const textsOf = ({ kyc, ...others }: Marks): ReadonlyArray<string> => [...Object.values(kyc), ...Object.values(others)]
 
-/** A text as it could lie in a file: plain, in hexadecimal, inside base64 at each of the three offsets. */
+/** The forms that a text may have in a file: plain, in hexadecimal, inside base64 at each of the three offsets. */
 const spellings = (text: string): ReadonlyArray<Buffer> => {
   const bytes = Buffer.from(text)
-  // The first and the last digits of base64 also depend on what stands beside the text.
+  // The first and the last digits of base64 also depend on the neighbouring bytes.
   const base64 = [0, 1, 2].map((offset) => {
     const digits = Buffer.concat([Buffer.alloc(offset), bytes])
       .toString("base64")
@@ -65,7 +65,7 @@ const filesUnder = (folder: string): ReadonlyArray<string> =>
     .filter((entry) => entry.isFile())
     .map((entry) => join(entry.parentPath, entry.name))
 
-/** Which of the texts lie in which files; also how many bytes were read. */
+/** The texts found in each file, and the number of bytes that were read. */
 const search = (files: ReadonlyArray<string>, texts: ReadonlyArray<string>) => {
   const found: Array<string> = []
   let bytes = 0
@@ -89,7 +89,7 @@ const asked: Array<string> = []
 const keys: Array<string> = []
 let rounds = 0
 
-/** Everything a partner and compliance do with one client's data; marks are those of the round. */
+/** All actions of a partner and of compliance on one client's data, with the marks of the round. */
 const play = async (service: RealService, marks: Marks): Promise<{ readonly clientId: number; key: string }> => {
   const n = ++rounds
   const partnerCode = `PD${n}`
@@ -98,11 +98,11 @@ const play = async (service: RealService, marks: Marks): Promise<{ readonly clie
   const call = async (method: string, path: string, body?: object) => {
     const answer = await service.call(key, method, path, body)
     asked.push(`${method} ${path} ${answer.status}`)
-    // What the partner may read back is not a leak: error bodies are what must not repeat it.
+    // Data that the partner may read is no leak. Error bodies must not repeat it.
     if (answer.status >= 400) answers.push(answer.text)
     return answer
   }
-  // Nothing listens there: every delivery fails.
+  // No server listens at this address, so every delivery fails.
   keys.push(dataOf(await call("PUT", "/webhook", { url: "https://127.0.0.1:9/hook" })).secret)
   const full = (tag: number, more: Readonly<Record<string, unknown>> = {}) =>
     person(n * 100 + tag, "personal", {
@@ -137,7 +137,7 @@ const play = async (service: RealService, marks: Marks): Promise<{ readonly clie
   const name = `${marks.filename}.pdf`
   const { documentId } = dataOf(await call("POST", `${path}/documents`, { name, purpose: "identity", dataBase64 }))
   await call("POST", `${path}/appropriateness`, { version: 1, answers: answersFor(questionnaire1, "PASS") })
-  // Refused requests, each carrying marks where a careless service would repeat or log them.
+  // Refused requests, each with marks in places that an unsafe service would repeat or log.
   const wrong = Object.fromEntries(
     Object.entries(marks.kyc).map(([at, text]) => [at, `${text}\u0007${"x".repeat(300)}`])
   )
@@ -156,26 +156,26 @@ const play = async (service: RealService, marks: Marks): Promise<{ readonly clie
   ]
   for (const [method, at, body] of refused)
     assert.isAtLeast((await call(method, at, body)).status, 400, `${method} ${at}`)
-  // A revision of the package, whatever becomes of it.
+  // A revision of the package, accepted or not.
   await call("PUT", `${path}/kyc`, {
     kyc: { personalInfo: full(1).kyc.personalInfo },
     attestation: full(1).attestation
   })
-  // Compliance looks and decides; what it says is kept readable, so it is a control.
+  // Compliance reads and decides. Its reason stays readable, so it is a control of the search.
   const reason = ["--reason", `control reason ${n}`]
   const output = join(folder, `document-${n}.pdf`)
   await service.done("document", "show", String(documentId), ...reason, "--output", output)
   await service.cli("kyc", "show", String(clientId), ...reason)
   await service.done("client", "restrict", String(clientId), "NO_NEW_RISK", ...reason)
   await service.done("kyc", "clear", String(clientId), "--note", `control note ${n}`)
-  // Both are in the database once the log shows an attempt that failed.
+  // Both are in the database once the log shows a failed attempt.
   for (;;) {
     const { deliveries } = await service.done("webhook", "deliveries", partnerCode)
     if (deliveries.some(({ attempts }: { readonly attempts: number }) => attempts > 0)) return { clientId, key }
   }
 }
 
-/** Every row of every table as text, which also opens what the server keeps compressed. */
+/** Every row of every table as text, which also decompresses values that the server stores compressed. */
 const rowsAsText = (): Promise<ReadonlyArray<string>> => {
   const read = (file: string) => readFileSync(join(dataDir, "postgres", file), "utf8").trim()
   const port = read("cluster/postmaster.pid").split("\n")[3]
@@ -230,7 +230,7 @@ describe("planted personal data", { timeout: 180_000 }, () => {
     const { found, bytes } = search(everything(), [...all, ...keys])
     assert.deepStrictEqual(found, [])
     assert.isAbove(bytes, 10_000_000)
-    // The same search sees what is readable on purpose, in tables and in the write-ahead log.
+    // The same search finds the texts that are readable on purpose, in tables and in the write-ahead log.
     const seen = search(everything(), ["control.1.1@mail.example", "control reason 1"]).found
     for (const text of ["control.1.1@mail.example", "control reason 1"]) {
       assert.isTrue(
@@ -255,13 +255,13 @@ describe("planted personal data", { timeout: 180_000 }, () => {
         () => null
       )
     )
-    // One is in, the others are somewhere on their way.
+    // One request is committed, the others are in progress.
     await Promise.race(under)
     await service.kill("SIGKILL")
     const statuses = await Promise.all(under)
     assert.isTrue(statuses.every((status) => status === null || status === 201 || status === 503))
     assert.deepStrictEqual(search(everything(), [...all, ...keys]).found, [])
-    // The next start finds everything again, and leaves nothing behind either.
+    // The next start reads everything again, and leaves no mark either.
     service = await startRealService({ dataDir })
     const { documents } = await service.done("document", "list", String(clientId), "--reason", "test")
     assert.strictEqual(documents.at(-1).filename, `${second.filename}.pdf`)

@@ -1,6 +1,6 @@
 /**
- * What a preview foretells is what the request that follows is answered, to the last place, and what explain shows (A2-28,
- * A2-110): whatever is asked for, on an account of whatever size.
+ * A preview predicts the result of the following request, to the last decimal place, and so does explain (A2-28,
+ * A2-110), for every request on accounts of every size.
  */
 import { assert, describe, it } from "@effect/vitest"
 import * as fc from "fast-check"

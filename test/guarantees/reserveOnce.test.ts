@@ -1,4 +1,7 @@
-/** A spot order's reserve pays for its fills and no more, whatever they are cut into, and nothing of it is left at the end (F20). */
+/**
+ * A spot order's reserve pays for its fills and no more, however the order is split, and no part of it remains at the
+ * end (F20).
+ */
 import { assert, describe, it } from "@effect/vitest"
 import { ofClient } from "../support/Builders.ts"
 import { orderSteps, orderVenue, spot } from "../support/orderSteps.ts"
@@ -45,7 +48,7 @@ describe("F20: a reserve is spent once", () => {
     assert.strictEqual(after.usdc.reserved, "0.000000")
     const paid = fills.reduce((sum, { notional }) => sum + notional, 0n)
     const commission = fills.reduce((sum, fill) => sum + fill.commission, 0n)
-    // Rounded up once over the whole order, not a thousand times.
+    // Rounded up once over the whole order, not for each of a thousand fills.
     assert.strictEqual(commission, (paid * 10n + 9_999n) / 10_000n)
     assert.strictEqual(BigInt(after.usdc.cash.replace(".", "")), 6_010_000_000n - paid - commission)
     assert.deepInclude((await balancesOf(seller)).usdc, { cash: "1.000000" })
@@ -64,7 +67,7 @@ describe("F20: a reserve is spent once", () => {
     const { usdc, btc } = await balancesOf(buyer)
     assert.strictEqual(usdc.reserved, "0.000000")
     assert.strictEqual(btc.cash, "0.03300000")
-    // 0.033 at 60,000 and 10 basis points of it.
+    // 0.033 at 60,000, and 10 basis points of the amount.
     assert.strictEqual(usdc.cash, "5018.020000")
   }, 60_000)
 })

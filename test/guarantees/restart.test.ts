@@ -1,6 +1,6 @@
 /**
- * What a partner was answered survives the service: a second one takes the database over while the first is under load and
- * gets no chance to finish (doc 1, Idempotency; A1-51, A1-53; architecture, Commit and takeover).
+ * An answer to a partner survives the service: a second service takes over the database while the first is under load
+ * and can't finish (doc 1, Idempotency; A1-51, A1-53; architecture, Commit and takeover).
  */
 import { afterAll, assert, beforeAll, describe, it, vi } from "@effect/vitest"
 import { Journal } from "../../src/runtime/engine/journal/Journal.ts"
@@ -12,7 +12,7 @@ describe("restart", () => {
   let key: string
   let partnerId: number
   let clients: ReadonlyArray<number>
-  /** The living service. */
+  /** The service that owns the database. */
   const service = (): Service => lives.at(-1) as Service
   const restart = async (): Promise<void> => void lives.push(await startService({ database: service().database }))
 
@@ -82,7 +82,7 @@ describe("restart", () => {
         const n = next++
         const answer = await send(dying, n)
         answers.set(n, answer)
-        // The service that lost the database answers nothing else any more.
+        // The service that lost the database gives only this answer from then on.
         if (answer.status === 503) return
       }
     }

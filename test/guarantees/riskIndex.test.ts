@@ -1,4 +1,4 @@
-/** No crossing is missed, ever: whoever a look at all accounts finds, the index has named (F7, A2-89; D23). */
+/** The index misses no crossing: it names every account that a check of all accounts finds (F7, A2-89; D23). */
 import { assert, describe, it } from "@effect/vitest"
 import { RiskBook, type RiskBookOptions } from "../fixtures/riskBook.ts"
 

@@ -1,14 +1,14 @@
 /**
- * What onboarding says of a person, and every secret of the service, stays where it belongs: sealed in the database,
- * never in the audit, in events, in logs, in error bodies or readable in any column of any table (architecture, At rest;
- * doc 1, Authentication: only the SHA-256 of a key is stored).
+ * Personal data of onboarding and all secrets of the service stay sealed in the database. They never appear in the
+ * audit, in events, in logs, in error bodies or readable in any column of any table (architecture, At rest; doc 1,
+ * Authentication: only the SHA-256 of a key is stored).
  */
 import { afterAll, assert, beforeAll, describe, it, vi } from "@effect/vitest"
 import { inspect } from "node:util"
 import { comply, get, ofClient, onboard, person, query } from "../support/Builders.ts"
 import { type Answer, operator, type Service, startService } from "../support/Service.ts"
 
-/** A different mark in every confidential text, so that a leak says where it came from. */
+/** A different mark in every confidential text, so that a leak shows its source. */
 const marks = {
   "kyc.personalInfo.phone_number": "777100100",
   "kyc.personalInfo.address.street_name": "Markstreet Secretway",
@@ -102,7 +102,7 @@ describe("secrecy", () => {
     })
     await ask(full(5, { "kyc.taxResidency": { tax_residencies: [{ country: "DE", has_tin: true, tin: `${tin}!!` }] } }))
     await ask(full(6, { "kyc.personalInfo.date_of_birth": "1987-06-05T00:00" }))
-    // A commit that the database refuses: its complaint is logged.
+    // A commit that the database refuses, so that its error is logged.
     await query(service, "ALTER TABLE kyc_packages ADD CONSTRAINT poison CHECK (client_id < 0) NOT VALID")
     await ask(full(7), { "idempotency-key": "secret-3" })
     await query(service, "ALTER TABLE kyc_packages DROP CONSTRAINT poison")
@@ -162,7 +162,7 @@ describe("secrecy", () => {
           for (const secret of [...secrets, partner.key]) {
             assert.isFalse(bytes.includes(secret), `${name}.${column} holds ${secret}`)
           }
-          // The scan itself is proved by what is readable on purpose: lists are searched by it.
+          // Texts that are readable on purpose, because lists are searched by them, prove that the scan works.
           if (bytes.includes("secret.mail@mail.example")) found.add(`${name}.${column}`)
           cells++
         }

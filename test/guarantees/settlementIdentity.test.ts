@@ -1,7 +1,7 @@
 /**
- * The published identities over random histories of the real service (doc 3, Settlement summary): clientCash is
- * collateralHeld plus the net of every item, outstanding is net minus what was recorded, and no report ever moves either.
- * Each history is a partner's own; the figures are held against a model that knows nothing of rows.
+ * The published identities over random histories of the real service (doc 3, Settlement summary): clientCash equals
+ * collateralHeld plus the net of all items, outstanding equals net minus the recorded payments, and no report changes
+ * either figure. Each history belongs to one partner; the figures are compared with a model without rows.
  */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
@@ -51,7 +51,7 @@ describe("published identities", { timeout: 120_000 }, () => {
   const usdc = (minor: bigint) => formatAmount(minor, "USDC")
   const plain = (minor: bigint) => usdc(minor < 0n ? -minor : minor)
 
-  /** The partner's view of one history. */
+  /** Plays one history and returns the partner's view of it. */
   const play = async (steps: ReadonlyArray<Step>): Promise<void> => {
     const partner = await service.partner()
     const { key } = partner

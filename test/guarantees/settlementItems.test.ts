@@ -1,6 +1,6 @@
 /**
- * A settlement item exists if and only if its posting does, and never twice (doc 3, Settlement item; F28): both are
- * one commit, whatever is refused or cut, and `ledger verify` finds every way in which that could be broken.
+ * A settlement item exists if and only if its posting exists, and only once (doc 3, Settlement item; F28): both are one
+ * commit, whatever is refused or interrupted, and `ledger verify` finds every violation.
  */
 import { afterAll, afterEach, assert, beforeAll, describe, it } from "@effect/vitest"
 import { Effect, Schedule } from "effect"
@@ -65,7 +65,7 @@ describe("settlement items", () => {
       items: (await rowsOf(service, "settlementItems")).length,
       events: (await rowsOf(service, "events", "name = 'settlement.item_created'")).length
     })
-    // A session that has just been opened has other things to ask first.
+    // A new database session first sends other queries.
     await service.run(adjusting("1"))
     const before = await count()
     await service.run(

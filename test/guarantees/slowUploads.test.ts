@@ -1,6 +1,6 @@
 /**
- * A partner whose uploads begin and then stall holds its own share of the memory for bodies and nobody else's: the others
- * write as if it were not there (architecture 8).
+ * A partner whose uploads begin and then stall uses only its own share of the memory for bodies: all other partners can
+ * write as usual (architecture 8).
  */
 import { assert, describe, it } from "@effect/vitest"
 import { type RawConnection, openRaw, statusLine } from "../http/callRaw.ts"
@@ -10,7 +10,7 @@ import { openService } from "../support/Scenario.ts"
 
 const service = await openService(startService)
 
-/** More than the memory for all bodies, of which two thirds are not sent. */
+/** Their declared lengths exceed the memory for all bodies, and two thirds of the bytes are not sent. */
 const uploads = 40
 const sent = 2 * 1024 * 1024
 

@@ -1,6 +1,6 @@
 /**
- * A price that nobody hears any more opens nothing, lets no money out and begins no close-out (F3, F18, A2-14): a request, a
- * preview and an accept are refused in the same words; closing stays open.
+ * A stale price opens no position, releases no money and begins no close-out (F3, F18, A2-14): a request, a preview and
+ * an accept are refused with the same sentence, and closing stays possible.
  */
 import { assert, describe, it } from "@effect/vitest"
 import { advance, get, ofClient } from "../support/Builders.ts"
@@ -10,7 +10,7 @@ import { progressOn, quickClock } from "../support/quickClock.ts"
 import { openScenario } from "../support/Scenario.ts"
 
 const world = contractVenue()
-/** Between two looks of the risk monitor, ms. */
+/** The interval of checks of the risk monitor, ms. */
 const betweenLooks = 1_000
 const clock = quickClock()
 const { service, key, call, report, adjust, rowOf } = await openScenario({
@@ -20,12 +20,12 @@ const { service, key, call, report, adjust, rowOf } = await openScenario({
 const { trader, rfqBody, post, until, poll } = contractSteps(service, key, { call, report })
 /** No mark is live at this age, ms. */
 const tooOld = 10_001
-/** The venue says no price any more, and the marks that it has said are too old. */
+/** The venue publishes no more prices, and its published marks become too old. */
 const silenced = async (): Promise<void> => {
   world.freeze()
   await advance(service, tooOld)
 }
-/** The venue says prices again, of the service's time. */
+/** The venue publishes prices again, with the service's time. */
 const heardAgain = (): void => {
   world.freeze(false)
   world.leap(tooOld)

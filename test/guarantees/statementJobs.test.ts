@@ -1,6 +1,6 @@
 /**
- * What the service states by itself (A2-68, STS-28, STS-29): each once, in the order of due times, of whom it concerns, whatever was
- * missed; a client that fails is named, tried again, and holds up nobody.
+ * Statements that the service makes by itself (A2-68, STS-28, STS-29): each is made once, in the order of due times,
+ * for the right clients, whatever was missed. A client that fails is named and retried, and delays no other client.
  */
 import { assert, describe, it, vi } from "@effect/vitest"
 import { Layer } from "effect"
@@ -14,18 +14,21 @@ import { startService } from "../support/Service.ts"
 import { firstCopy, storeNight } from "../support/storedNight.ts"
 
 const day = 86_400_000
-/** Between two looks for failures that are due again, ms. */
+/** The interval of checks for failures that are due again, ms. */
 const retryLook = 20_000
 const clock = quickClock()
 const { service, client, now, call } = await openScenario({
   damaged: true,
-  // Without a venue there are no events to take: the option carries the clock to the workers.
+  // Without a venue there are no events to wait for. The option passes the clock to the workers.
   venue: { progress: Layer.merge(layerVenueProgressMemory(), clock.layer) }
 })
-/** Noon: a night is stated half an hour after it, so from just after midnight a day's jump would not come to it. */
+/**
+ * Noon: a night's statements are due half an hour after midnight, so a jump of one day from just after midnight would
+ * not reach them.
+ */
 await advance(service, day + day / 2 - ((await now()) % day))
 
-/** Who is copied after a year, when nobody's papers are new enough any more. */
+/** The client that is copied after a year, when the KYC data of all others are too old. */
 const template = await client()
 
 /** Waits until no job is due before a moment (default: now). */
@@ -95,7 +98,7 @@ describe("statement jobs", () => {
     for (const { id, periodFrom: from, periodTo: to, context, number } of made) {
       assert.strictEqual(context.rows, fills.filter(({ bookedAt }) => bookedAt >= from && bookedAt < to).length)
       stated += context.rows
-      // Facts that had changed since would make another version.
+      // Changed facts would make another version.
       const again = await call("POST", trader, "/statements", { kind: "TRANSACTIONS", from, to })
       assert.deepStrictEqual([again.json.statementId, number], [id, 1])
     }
@@ -129,7 +132,7 @@ describe("statement jobs", () => {
     assert.lengthOf(await statements("TRANSACTIONS", bad), 0)
     const [failure] = await rowsOf(service, "statementJobFailures", "client_id = $1", [BigInt(bad)])
     assert.deepInclude(failure, { state: "OPEN" })
-    // What others threw is named by its kind alone: its words may hold values.
+    // An error from other code is named only by its kind, because its message may contain values.
     assert.strictEqual(failure?.reason, "TypeError")
     await query(service, "UPDATE fills SET currency = 'USDC' WHERE client_id = $1", [BigInt(bad)])
     await advance(service, 3_600_000)
@@ -179,7 +182,7 @@ describe("statement jobs", () => {
     const second = await startService({ database: service.database })
     try {
       const ahead = (await now()) - Date.now()
-      // The older one may have noticed by then that it is not the owner any more.
+      // The older service may have noticed by then that it no longer owns the database.
       await Promise.allSettled([advance(second, ahead + 2 * day), advance(service, 2 * day)])
       await vi.waitFor(
         async () => {

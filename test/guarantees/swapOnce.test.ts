@@ -1,6 +1,7 @@
 /**
- * A take is made once, whoever asks for it how often, and takes no money twice; what a writer pays is booked once, however often the
- * venue says it (D8; STS-2, STS-3; A1-51, A1-53). Kills of the processes are in test/crash/stakingFaultCrash.test.ts.
+ * A take is executed once, however often it is requested, and takes money once; a writer's payment is booked once,
+ * however often the venue reports it (D8; STS-2, STS-3; A1-51, A1-53). Kills of the processes are in
+ * test/crash/stakingFaultCrash.test.ts.
  */
 import { assert, describe, it } from "@effect/vitest"
 import { ofClient } from "../support/Builders.ts"
@@ -10,7 +11,7 @@ import { stakingSteps, stakingVenue } from "../support/stakingSteps.ts"
 import { holdVenueBooks } from "../support/venueBooks.ts"
 
 const world = stakingVenue()
-/** The venue is asked once what became of a call before a test ends the wait of a route. */
+/** The service queries the outcome of a call once before a test ends the wait of a route. */
 const routes = quickClock()
 const steps = await openScenario({
   layerVenue: world.layerVenue,

@@ -1,6 +1,6 @@
 /**
- * A partner sees and moves nothing but its own clients: a foreign client is indistinguishable from none on every route
- * of the contract, by status, code, sentence and bytes (doc 1, Errors 4004; A1-02).
+ * A partner can read and change only its own clients: a foreign client is indistinguishable from a missing one on every
+ * route of the contract, by status, code, sentence and bytes (doc 1, Errors 4004; A1-02).
  */
 import { assert, describe, it } from "@effect/vitest"
 import { partnerRoutes } from "../../src/http/features.ts"

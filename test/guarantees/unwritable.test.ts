@@ -1,8 +1,8 @@
 /**
- * A database that can be read and not written, or not even that: read-only, no room for a table, no room for the log. Writes
- * are refused with 503, reads go on, nothing is lost, nothing is done twice, and the service comes back by itself
- * (architecture, Start-up: database down; doc 1, error registry 5030). On a PostgreSQL of its own, since its settings
- * and its limits are bent; file size limits stand for a full disk, since they need no privilege.
+ * A database that can be read but not written, or not even read: read-only, no space for a table, no space for the log.
+ * Writes are refused with 503, reads continue, nothing is lost or done twice, and the service recovers by itself
+ * (architecture, Start-up: database down; doc 1, error registry 5030). The test has a PostgreSQL server of its own,
+ * because it changes its settings and limits. File size limits stand for a full disk, because they need no privilege.
  */
 import { PgClient } from "@effect/sql-pg"
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
@@ -37,7 +37,7 @@ let postgres: EmbeddedPostgresShape
 let service: Service
 let key: string
 let clientId: number
-/** Every report ever sent, by its Idempotency-Key; each must end booked, once. */
+/** Every report ever sent, by its Idempotency-Key. Each must be booked once in the end. */
 const sent = new Set<string>()
 
 const serverLog = (): string => Fs.readFileSync(join(folder, "postgres.log"), "utf8")
@@ -68,7 +68,7 @@ const report = (name: string): Promise<Answer> => {
 const reports = (prefix: string, count: number): Promise<ReadonlyArray<Answer>> =>
   Promise.all(Array.from({ length: count }, (_, n) => report(`${prefix}-${n}`)))
 
-/** A 503 as the registry has it: its code, and when to come back. */
+/** A 503 as in the registry: its code, and the time of the retry. */
 const assertRefused = (answer: Answer): void => {
   assert.deepStrictEqual([answer.status, answer.json?.code], [503, 5030], answer.text)
   assert.match(String(answer.headers["retry-after"]), /^[1-9][0-9]*$/)
@@ -83,7 +83,7 @@ const assertReadable = async (): Promise<void> => {
     assert.strictEqual((await get(service, key, path)).status, 200, path)
   assert.strictEqual((await service.call("GET", "/healthz")).status, 200)
 }
-/** Sends a report again and again, as a partner does, until it is booked. */
+/** Sends a report repeatedly, as a partner does, until it is booked. */
 const untilBooked = (name: string): Promise<Answer> =>
   eventually(`${name} is booked`, async () => {
     const answer = await report(name)
@@ -98,7 +98,10 @@ const untilRefused = (prefix: string): Promise<void> => {
     async () => (await report(`${prefix}-try-${n++}`)).status === 503 && undefined
   )
 }
-/** All that was ever sent is booked after a retry, each once; the retry of what was booked has the same bytes. */
+/**
+ * Checks that every report ever sent is booked once after a retry, and that the retry of a booked report gets the same
+ * bytes.
+ */
 const assertNothingLost = async (): Promise<void> => {
   for (const name of sent) await untilBooked(name)
   const booked = (await rowsOf(service, "collateralReports")).map(({ context }) => context.partnerRef)
@@ -150,7 +153,7 @@ describe("a database that can't be written", { timeout: 120_000 }, () => {
     const pid = await Effect.runPromise(postgres.pid)
     process.kill(pid, "SIGKILL")
     await eventually("another server", async () => (await Effect.runPromise(postgres.pid)) !== pid)
-    // Answered unknown or refused while the connection is being replaced.
+    // Refused, or answered with an unknown outcome, while the connection is being replaced.
     await untilRefused("back")
     await eventually("reads", async () => (await get(service, key, `/clients/${clientId}`)).status === 200)
     assertRefused(await report("back-1"))
@@ -160,7 +163,7 @@ describe("a database that can't be written", { timeout: 120_000 }, () => {
   })
 
   it("no room for the log: the server ends and comes back, and so does the service", async () => {
-    // Far into a log segment, beyond the limit; every table is smaller than it.
+    // A position in the log segment beyond the limit; every table is smaller than the limit.
     await admin("SELECT pg_switch_wal()::text")
     for (let n = 0; n < 10; n++) await admin("SELECT pg_logical_emit_message(true, 'x', repeat('x', 1000000))::text")
     const backend = await journalBackend()
@@ -177,7 +180,7 @@ describe("a database that can't be written", { timeout: 120_000 }, () => {
   })
 
   it("no room for a table: refused, reads go on, then all is booked", async () => {
-    // A full last page, and tables larger than the limit: the next page is the one that finds no room.
+    // A full last page, and tables larger than the limit: the next page finds no space.
     await admin(`INSERT INTO events SELECT 999999, n, 'collateral.booked', null, json_build_object('t', repeat('x', 1900)), 1
                    FROM generate_series(1, 14000) n`)
     await admin("VACUUM events")

@@ -1,6 +1,6 @@
 /**
- * Bodies and path ids that are not what they should be: answered as such, before a key is taken and without running the
- * service (A1-01; doc 1, Limits: body caps).
+ * Invalid bodies and path ids: refused before a key is claimed, without running the service (A1-01; doc 1, Limits: body
+ * caps).
  */
 import { assert, afterAll, beforeAll, beforeEach, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
@@ -74,7 +74,7 @@ describe("A1-01: bodies", () => {
 
   it("A1-01: depth is judged over the bytes, before anything is built from them", () => {
     const deep = { ok: false, sentence: "The request body is nested too deeply." } as const
-    // Not JSON, which only a parser would notice: these were judged before one ran.
+    // Not JSON, which only a parser detects: these bodies are refused before the parser runs.
     for (const text of ["[".repeat(65), '{"a":'.repeat(65), `x${"[{".repeat(33)}`]) {
       assert.deepStrictEqual(parseBody(Buffer.from(text)), deep)
     }
@@ -114,7 +114,7 @@ describe("A1-01: bodies", () => {
     for (const text of [
       `{${members(bodyMembers + 1)}}`,
       `{"name":"a",${members(900_000)}}`,
-      // Not JSON, which only a parser would notice: these were judged before one ran.
+      // Not JSON, which only a parser detects: these bodies are refused before the parser runs.
       entries("1", bodyMembers + 1),
       entries("[]", bodyMembers / 2 + 1),
       entries('{"a":{"b":1}}', bodyMembers / 3 + 1)
@@ -212,7 +212,7 @@ describe("doc 1, Limits: body caps", () => {
 
 describe("architecture 8: memory of bodies", () => {
   it("architecture 8: over the bound a body is 503 5030 with Retry-After and ends its connection; none of it stays counted", async () => {
-    // An eighth of it is for bodies of routes with small caps, as this one.
+    // An eighth of the budget is for bodies of routes with small caps, such as this route.
     const small = await startStubServer({ bodyBudget: { bytes: 8_000, waitMillis: 20 } })
     const send = (path: string, bytes: number, headers: CallOptions["headers"] = {}) =>
       small.call("POST", path, { raw: `"${"x".repeat(bytes - 2)}"`, headers })

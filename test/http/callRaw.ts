@@ -1,4 +1,4 @@
-/** A TLS client that sends bytes as they are: for requests that no HTTP client would send, or would not send whole. */
+/** A TLS client that sends raw bytes: for requests that no HTTP client would send, or not completely. */
 import { once } from "node:events"
 import { connect, type TLSSocket } from "node:tls"
 
@@ -7,13 +7,13 @@ interface Target {
   readonly ca: string
 }
 
-/** Characters kept of one connection. */
+/** Limit on the stored characters of one connection. */
 const most = 32 * 1024 * 1024
 
-/** A connection of one test: what came back so far, and ways to wait for more of it. */
+/** A connection of one test: the received data, and waits for more of it. */
 export class RawConnection {
   readonly socket: TLSSocket
-  /** Everything the server has sent; of very much, how it began and how it goes on. */
+  /** All data that the server has sent; for very long data, the beginning and the newest part. */
   received = ""
 
   constructor(socket: TLSSocket) {
@@ -32,21 +32,21 @@ export class RawConnection {
     while (!this.received.includes(text)) await once(this.socket, "data")
   }
 
-  /** Resolves with everything received once the connection is closed. */
+  /** Resolves with all received data once the connection is closed. */
   async closed(): Promise<string> {
     if (!this.socket.closed) await once(this.socket, "close")
     return this.received
   }
 }
 
-/** A connection whose handshake is done. */
+/** A connection after its handshake. */
 export const openRaw = async ({ port, ca }: Target): Promise<RawConnection> => {
   const connection = new RawConnection(connect({ host: "127.0.0.1", port, ca }))
   await once(connection.socket, "secureConnect")
   return connection
 }
 
-/** Sends raw bytes and resolves with everything that comes back until the server closes. */
+/** Sends raw bytes. Resolves with all received data once the server closes. */
 export const callRaw = async (target: Target, bytes: string): Promise<string> => {
   const connection = await openRaw(target)
   connection.socket.write(bytes)

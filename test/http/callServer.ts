@@ -1,4 +1,4 @@
-/** A plain HTTPS client for the HTTP tests: one call, everything of its answer, nothing hidden or retried. */
+/** A plain HTTPS client for the HTTP tests: one call with its complete answer, without retries. */
 import type { IncomingHttpHeaders } from "node:http"
 import { type Agent, request as httpsRequest } from "node:https"
 import { keys } from "./canned.ts"
@@ -15,13 +15,13 @@ export interface CallOptions {
   readonly key?: string | null
   readonly headers?: Readonly<Record<string, string | ReadonlyArray<string>>>
   readonly body?: unknown
-  /** Sent as it is instead of `body`. */
+  /** The raw body, sent instead of `body`. */
   readonly raw?: string | Uint8Array
-  /** Called when the first bytes of the answer's body are here. */
+  /** Called when the first bytes of the answer's body arrive. */
   readonly begun?: () => void
 }
 
-/** Sends one request; the TRADE key unless asked otherwise. */
+/** Sends one request, with the TRADE key by default. */
 export const callServer = (
   agent: Agent,
   port: number,

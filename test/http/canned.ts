@@ -1,4 +1,4 @@
-/** What the stub services of the HTTP tests answer: one client, one report, one partner with two keys. */
+/** The answers of the stub services of the HTTP tests: one client, one report, one partner with two keys. */
 import { hash } from "node:crypto"
 import type { ClientWire, OnboardingResult } from "../../src/machines/client/ClientWire.ts"
 import type { CollateralReport } from "../../src/machines/collateral/CollateralReport.ts"

@@ -1,4 +1,4 @@
-/** The close of the listener against everything that could hold it up: it always ends, and soon (architecture 8). */
+/** The close of the listener with connections that could delay it: it always ends, and soon (architecture 8). */
 import { assert, describe, it } from "@effect/vitest"
 import { Deferred, Effect } from "effect"
 import { once } from "node:events"
@@ -8,12 +8,12 @@ import { collateralBooked, keys } from "./canned.ts"
 import { type Running, startStubServer } from "./stubServer.ts"
 
 const closeMillis = 300
-/** Far more than the close may take, far less than any other limit of the server. */
+/** Far longer than the close may take, and far shorter than any other limit of the server. */
 const patience = 4_000
 const path = "/partner/v1/clients/41/collateral"
 const head = `Host: x\r\nAuthorization: Bearer ${keys.trade}\r\n`
 
-/** Wall milliseconds of a graceful stop. */
+/** Duration of a graceful stop, wall ms. */
 const stopMillis = async (server: Running): Promise<number> => {
   const start = performance.now()
   await server.stop()
@@ -53,7 +53,7 @@ const holders: ReadonlyArray<readonly [name: string, hold: (server: Running) => 
       const mute = connectPlain({ host: "127.0.0.1", port: server.port })
       mute.on("error", () => {})
       await once(mute, "connect")
-      // The server accepts in order: after this call it has accepted the mute connection too.
+      // The server accepts connections in order: after this call it has also accepted the silent connection.
       await server.call("GET", "/healthz", { key: null })
     }
   ],

@@ -1,6 +1,7 @@
 /**
- * How many connections there may be, and which one goes when there is one too many: never one with a running request
- * (architecture 5: the edge). The bookkeeping with made-up sockets under random histories, the rest over real ones.
+ * The limit on connections, and the connection that is closed at the limit: never one with a running request
+ * (architecture 5: the edge). The bookkeeping is tested with fake sockets under random histories, the rest over real
+ * ones.
  */
 import { assert, describe, it } from "@effect/vitest"
 import { Deferred, Effect } from "effect"
@@ -111,7 +112,7 @@ describe("architecture 5: connections", () => {
     unsubscribe("net.server.socket", opened as never)
     unsubscribe("http.server.request.start", asked as never)
     assert.isAtLeast(kept.length, 60 * 2)
-    // Work that waits in the event loop may hold the last sockets for some turns.
+    // Work that waits in the event loop may keep the last sockets open for some turns.
     for (let turns = 0; turns < 50 && kept.some((each) => each.deref() !== undefined); turns++) {
       await new Promise((resolve) => setImmediate(resolve))
       collect({ type: "major" })

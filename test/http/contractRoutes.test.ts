@@ -1,6 +1,6 @@
 /**
- * The contract of requests for quotes and knock-out contracts, for partners and for staff: routes and their rules, and that
- * examples and whatever an answer can say fit what is published (doc 2, Barrier contracts; operator surface; A1-02).
+ * The contract of requests for quotes and knock-out contracts, for partners and for staff: routes and their rules, and
+ * examples and all possible answers that fit the published schemas (doc 2, Barrier contracts; operator surface; A1-02).
  */
 import { assert, describe, it } from "@effect/vitest"
 import { Context, Schema } from "effect"
@@ -77,7 +77,7 @@ describe("doc 2, Barrier contracts: the routes", () => {
 
   it("doc 2, Endpoints: exactly these, with their (K) marks and caps", () =>
     assert.deepStrictEqual(
-      // Those of the margin group that orders alone need are held in orderContract.
+      // orderContract.test.ts covers the routes of the margin group that only orders need.
       table.routes
         .filter(({ path }) => !/leverage|preview/.test(path) || path.includes("/rfq"))
         .map(({ method, path, rules }) => [method, path, rules]),

@@ -1,6 +1,6 @@
 /**
  * The edge over real sockets: HEAD, request ids, public routes, bytes that are no request, and an orderly close (doc 1,
- * What the service does and Authentication; A1-02, A1-54, A1-55; architecture 8).
+ * Authentication; A1-02, A1-54, A1-55; architecture 8).
  */
 import { assert, afterAll, beforeAll, describe, it } from "@effect/vitest"
 import { Deferred, Effect } from "effect"

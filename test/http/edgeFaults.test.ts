@@ -1,6 +1,6 @@
 /**
- * Routers that misbehave or go away, over real sockets: the edge answers for them in the envelope, passes nothing foreign
- * on, and repeats a request only when no router can have seen it (architecture 5; decision record 6).
+ * Routers that misbehave or disconnect, over real sockets: the edge answers for them in the envelope, forwards no
+ * foreign bytes, and repeats a request only if no router can have received it (architecture 5; decision record 6).
  */
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
@@ -17,7 +17,7 @@ import { type RouterAddress, type RunningEdge, startStubEdge } from "./stubEdge.
 
 type Handler = (request: IncomingMessage, response: ServerResponse) => void
 
-/** A router that does what a test says. */
+/** A router whose behaviour the test sets. */
 class FakeRouter implements RouterAddress {
   readonly ca: string
   port = 0
@@ -198,7 +198,7 @@ describe("architecture 5: routers that go away", () => {
     const moved = await edge.call("POST", "/partner/v1/clients", { raw })
     assert.deepStrictEqual(moved.json, { router: 2, size: raw.length })
     await first.listen()
-    // It stays with the one that works.
+    // The edge stays with the router that works.
     assert.include((await edge.call("GET", "/partner/v1/me")).text, '"router":2')
     await second.close()
     assert.strictEqual((await edge.call("GET", "/partner/v1/me")).text, '{"router":1}')

@@ -1,7 +1,7 @@
 /**
- * The edge in front of a router, over real sockets: what callers see is what the router says, what the router sees is the
- * caller and nothing he made up, and a router that misbehaves is answered for in the envelope (doc 1, What the service
- * does, Authentication: HEAD and IP allowlist; architecture 5; decision record 6).
+ * The edge in front of a router, over real sockets: callers receive the router's answers, the router gets the real
+ * address of the caller and no forged header, and the edge answers in the envelope for a router that misbehaves (doc 1,
+ * Authentication: HEAD and IP allowlist; architecture 5; decision record 6).
  */
 import { afterAll, assert, beforeAll, beforeEach, describe, it } from "@effect/vitest"
 import { Deferred, Effect } from "effect"
@@ -11,7 +11,7 @@ import { collateralBooked, keys } from "./canned.ts"
 import { type RunningEdge, startStubEdge } from "./stubEdge.ts"
 import { type Running, startStubServer } from "./stubServer.ts"
 
-/** Answers the size of the body it was given, and what the edge says of the caller. */
+/** Answers with the size of the received body, and with the edge's data about the caller. */
 const operatorApp = Effect.gen(function* () {
   const request = yield* HttpServerRequest.HttpServerRequest
   const body = yield* request.arrayBuffer
@@ -189,7 +189,7 @@ describe("architecture 5: bodies through the edge", () => {
   it("doc 1, Limits: a body over the edge cap is the edge's to refuse, declared or not", async () => {
     const declared = await openRaw(edge)
     declared.socket.write("POST /partner/v1/clients HTTP/1.1\r\nHost: x\r\nContent-Length: 12058625\r\n\r\n")
-    // The edge discards the rest of a body for ten seconds before it closes: the answer does not wait for that.
+    // The edge discards the rest of a body for ten seconds before it closes. The answer does not wait for that.
     await declared.until('"code":4130')
     assert.strictEqual(statusLine(declared.received), "HTTP/1.1 413 Payload Too Large")
     declared.socket.destroy()
@@ -216,7 +216,7 @@ describe("architecture 5: bodies through the edge", () => {
       )
       await connection.until("\r\n\r\n")
       assert.strictEqual(statusLine(connection.received), `HTTP/1.1 ${status}`)
-      // A body of two bytes may still come, and costs the connection nothing.
+      // A body of two bytes may still arrive, so the connection stays open.
       assert.strictEqual(/\r\nconnection: close\r\n/i.test(connection.received), status.startsWith("413"))
       connection.socket.destroy()
     }

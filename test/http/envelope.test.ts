@@ -1,5 +1,5 @@
 /**
- * Which routes answer their success in the envelope and which answer it bare: each route of the contract is held against
+ * Routes with a success in the envelope, and routes with a bare success: each route of the contract is compared with
  * the tables of the specification (doc 1, Envelope; doc 1 to 3, Endpoints; A1-03).
  */
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
@@ -9,8 +9,8 @@ import type { Route } from "../../src/http/middleware/routes.ts"
 import { type Running, startStubServer } from "./stubServer.ts"
 
 /**
- * The routes that the tables mark as bare, those that are not built yet too; all others have the envelope. What follows
- * the partner prefix, `C` for `/clients/{clientId}`, parameters as the contract names them.
+ * The routes that the tables mark as bare, including those that are not built yet; all others have the envelope. Paths
+ * after the partner prefix, `C` for `/clients/{clientId}`, parameters as the contract names them.
  */
 const bare: ReadonlyArray<string> = [
   "GET /instruments",
@@ -56,7 +56,7 @@ const concrete = ({ path, query }: Route): string => {
   return `${path.replace(/:(\w+)/g, (_, name: string) => values[name] ?? "1")}?${wanted.join("&")}`
 }
 
-/** The one answer with more than the envelope (doc 2, GET /ticker; A2-112) has msg, sequence and time besides. */
+/** The one answer with more members than the envelope (doc 2, GET /ticker; A2-112) also has msg, sequence and time. */
 const membersOf = (route: Route): ReadonlyArray<string> =>
   nameOf(route) === "GET /ticker" ? ["code", "msg", "data", "asOfSeq", "ts"] : ["code", "data"]
 
@@ -74,7 +74,7 @@ describe("A1-03: the envelope, route by route", () => {
   afterAll(() => server.close())
 
   const { paths } = openApiDocument()
-  // Files and what is sent as it is read have no members: tests of their own hold them.
+  // Files and streamed answers have no members; other tests cover them.
   for (const route of partnerRoutes.routes.filter(({ form }) => form.kind === "json")) {
     const { method, path } = route
     const isBare = bare.includes(nameOf(route))

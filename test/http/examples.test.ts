@@ -1,6 +1,6 @@
 /**
- * The reference shows an example of everything: of each body, answer and event what a scenario has recorded, of each refusal what
- * the service says, of each schema a value; and each example fits the schema of the place where it stands.
+ * The reference has an example of each body, answer, event, refusal and schema: recorded by a scenario, taken from the
+ * service's sentences, or a sample value. Each example fits the schema at its place.
  */
 import { assert, describe, it } from "@effect/vitest"
 import Ajv2020 from "ajv/dist/2020.js"
@@ -26,7 +26,10 @@ const ajv = new Ajv2020.default({ strict: false, allErrors: true, formats: { bin
 ajv.addSchema(spec as object, "api")
 const escaped = (text: string) => encodeURIComponent(text.replaceAll("~", "~0").replaceAll("/", "~1"))
 
-/** The schema of health shows it; files, pages and the description itself: nobody needs a second copy, and a PDF is no text. */
+/**
+ * The schema of health has its own example. Files, pages and the description itself need no second copy, and a PDF is
+ * no text.
+ */
 const shownElsewhere = [
   "system.healthz 200",
   "statements.pdf 200",

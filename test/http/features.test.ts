@@ -1,6 +1,6 @@
 /**
- * What holds a feature to its contract: the compiler its handlers, the dispatcher's start what no type can say (doc 1,
- * Endpoints).
+ * The checks that bind a feature to its contract: the compiler checks its handlers, and the start of the dispatcher
+ * checks what types can't express (doc 1, Endpoints).
  */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Exit, Layer, Schema } from "effect"

@@ -1,4 +1,7 @@
-/** The order of the gates (A1-02): every request below breaks two neighbouring rules and must be answered by the first. */
+/**
+ * The order of the gates (A1-02): every request below violates two neighbouring rules and must get the refusal of the
+ * first.
+ */
 import { assert, afterAll, beforeAll, beforeEach, describe, it } from "@effect/vitest"
 import { bodyCaps } from "../../src/machines/shared/Limits.ts"
 import type { Answer, CallOptions } from "./callServer.ts"

@@ -1,6 +1,7 @@
 /**
- * The guides in the reference are true: routes they name exist, links lead somewhere, the signature of the test vector is what anybody
- * computes, and the receivers run as they stand, in each language that is installed, and tell a true delivery from a false one.
+ * The guides in the reference are true: named routes exist, links have a target, the test vector's signature is
+ * correct, and the receivers run unchanged, in each installed language, and distinguish a true delivery from a false
+ * one.
  */
 import { assert, describe, it } from "@effect/vitest"
 import { type ChildProcess, spawn } from "node:child_process"
@@ -56,7 +57,7 @@ describe("guides", () => {
     assert.include(text, `\`${signed(timestamp)}\``))
 })
 
-/** How each receiver is run, and the tool that its language needs. */
+/** The command that runs each receiver, and the tool that its language needs. */
 const runsAs = (
   name: string,
   folder: string

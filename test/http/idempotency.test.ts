@@ -1,5 +1,5 @@
 /**
- * Idempotency-Key: at most one execution, the same bytes for every retry, and which answers are not kept (doc 1,
+ * Idempotency-Key: at most one execution, the same bytes for every retry, and the answers that are not stored (doc 1,
  * Idempotency; A1-51..A1-53).
  */
 import { assert, afterAll, beforeAll, beforeEach, describe, it, vi } from "@effect/vitest"
@@ -218,7 +218,7 @@ describe("doc 1, Idempotency: a concurrent request", () => {
     const first = post(collateral, { a: 1 }, "k", waiting)
     await started
     const second = post(collateral, { a: 1 }, "k", waiting)
-    // The second request is in the server once a third, sent after it on the same partner, has been answered.
+    // The server has received the second request once a third one, sent later for the same partner, has been answered.
     const other = await post(collateral, { a: 2 }, "k", waiting)
     release()
     const [one, two] = await Promise.all([first, second])

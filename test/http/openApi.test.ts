@@ -1,6 +1,6 @@
 /**
- * The published description: which routes and answers it documents, that its schemas are sound, and that what the
- * server answers fits them (doc 1, What the service does and Endpoints; architecture 11).
+ * The published description: its routes and answers, the soundness of its schemas, and answers of the server that fit
+ * them (doc 1, Endpoints; architecture 11).
  */
 import { assert, afterAll, beforeAll, describe, it } from "@effect/vitest"
 import { SchemaAST } from "effect"
@@ -23,16 +23,16 @@ const common = [401, 403, 404, 408, 413, 429, 500, 503]
 type Responses = Readonly<Record<string, { readonly headers?: object }>>
 type Method = "get" | "post" | "put" | "delete"
 
-/** Writes that can't conflict with anything (doc 3, Webhook). */
+/** Writes without a possible conflict (doc 3, Webhook). */
 const withoutConflict: ReadonlyArray<string> = ["webhook.register", "webhook.remove"]
 
-/** Answered by no JSON of their contract: a file, or an object that is sent as it is read. */
+/** Routes whose answer is no JSON of their contract: a file, or an object that is streamed as stored. */
 const sent: ReadonlyArray<string> = partnerRoutes.routes
   .filter(({ form }) => form.kind !== "json")
   .map(({ operation }) => operation)
 const files: ReadonlyArray<string> = ["statements.pdf", "statements.csv"]
 
-/** Operation, method, path, and what it documents besides the answers every partner route has. */
+/** Operation, method, path, and the documented answers in addition to those of every partner route. */
 const routes = partnerRoutes.routes.map(
   ({
     operation,

@@ -1,4 +1,7 @@
-/** What holds an operator's feature to its contract, and what the rest derives from the rules beside the endpoints. */
+/**
+ * The checks that bind an operator's feature to its contract, and the results that the rest derives from the rules
+ * beside the endpoints.
+ */
 import { assert, describe, it } from "@effect/vitest"
 import { Layer } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
@@ -21,7 +24,7 @@ const pay = HttpApiEndpoint.post("pay", "/vouchers/:voucherId/pay")
 class Ruled extends HttpApiGroup.make("voucher").add(pay.pipe(openTo(finance))) {}
 class Unruled extends HttpApiGroup.make("voucher").add(pay) {}
 
-/** Handlers that somebody wrote. */
+/** Handlers as a feature declares them. */
 type Of<Name extends string> = Layer.Layer<HttpApiGroup.Service<"operator-api", Name>>
 const layer = Layer.empty
 

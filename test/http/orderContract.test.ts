@@ -1,7 +1,7 @@
 /**
- * The contract of orders, positions, trades, margin previews and leverage: routes and their rules, that examples and whatever an
- * answer can say fit what is published, and refusals with members of their own (doc 2, Orders, margin, leverage, positions;
- * A2-32, A2-43, A2-44, A2-49, A2-50, A2-92, A2-100, A2-106).
+ * The contract of orders, positions, trades, margin previews and leverage: routes and their rules, examples and all
+ * possible answers that fit the published schemas, and refusals with members of their own (doc 2, Orders, margin,
+ * leverage, positions; A2-32, A2-43, A2-44, A2-49, A2-50, A2-92, A2-100, A2-106).
  */
 import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
@@ -41,7 +41,7 @@ const spec = OpenApi.fromApi(HttpApi.make("orders").add(OrdersApi, PositionsApi,
 const ajv = new Ajv2020.default({ strict: false, allErrors: true })
 ajv.addSchema(spec as object, "api")
 
-/** The validator of what a route answers with a status. */
+/** The validator of a route's answer with this status. */
 const answerOf = (operation: string, status = 200) => {
   const { method, path } = table.routes.find((route) => route.operation === operation) ?? { method: "", path: "" }
   const parts = ["paths", path.replace(/:(\w+)/g, "{$1}"), method.toLowerCase(), "responses", String(status)]

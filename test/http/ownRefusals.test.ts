@@ -1,6 +1,6 @@
 /**
- * A write whose refusals have members of their own: those of its service, of a body or a key that could not be read, and their replays
- * (doc 2, POST .../orders; A1-51, A2-32).
+ * A write whose refusals have members of their own: refusals of its service, of an unreadable body or key, and their
+ * replays (doc 2, POST .../orders; A1-51, A2-32).
  */
 import { assert, afterAll, beforeAll, describe, it } from "@effect/vitest"
 import { Effect, Layer, Schema } from "effect"

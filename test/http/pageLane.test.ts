@@ -178,7 +178,7 @@ describe("pages of lists", () => {
         assert.lengthOf(begun, 8)
         const large = run("partner:3", "large", 2 * page)
         const later = Array.from({ length: 8 }, (_, n) => run(`partner:${1 + (n % 2)}`, `later ${n}`, page / 4))
-        // Each of the two had its turn before the third came.
+        // Each of the two had its turn before the third arrived.
         for (const [n, fiber] of first.slice(0, 6).entries()) {
           end(`first ${n}`)
           yield* Fiber.join(fiber)
@@ -206,7 +206,7 @@ describe("readers who hang up", () => {
       socket.write(`GET /partner/v1${paths[at]} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${keys.trade}\r\n\r\n`)
     await vi.waitFor(() => assert.strictEqual(reads.begun, 3), { timeout: 5_000 })
     for (const { socket } of connections) socket.destroy()
-    // Before the limit of the route, which would end them too.
+    // Before the timeout of the route, which would end them too.
     await vi.waitFor(() => assert.strictEqual(reads.ended, reads.begun), { timeout: 5_000 })
     server.stub.failReads = null
     assert.strictEqual((await server.call("GET", "/partner/v1/clients?limit=200")).status, 200)
@@ -215,7 +215,10 @@ describe("readers who hang up", () => {
 })
 
 describe("the weight of a read", () => {
-  /** Light reads: their answers come from memory, the venue, or few rows by their keys. Files have limits of their own. */
+  /**
+   * Light reads: their answers come from memory, from the venue, or from few rows found by key. Files have limits of
+   * their own.
+   */
   const light: Readonly<Record<string, string>> = {
     account: "balances overview summary",
     appropriateness: "questionnaire",

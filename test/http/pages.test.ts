@@ -1,7 +1,7 @@
 /**
- * The pages for readers: made and compressed once, distinguished by their tags, and no more of them at a time or a minute
- * than an address may have; strangers who ask for them by the thousand are in no partner's way (doc 1, What the service
- * does; RFC 9110, 8.8.3, 12.5.3 and 13.1.2; architecture 5: the edge).
+ * The pages for readers: made and compressed once, identified by their tags, limited per address in concurrency and per
+ * minute. Thousands of requests by strangers delay no partner (doc 1; RFC 9110, 8.8.3, 12.5.3 and 13.1.2; architecture
+ * 5: the edge).
  */
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { Deferred, Effect } from "effect"
@@ -231,7 +231,7 @@ describe("architecture 5: strangers flood the pages", () => {
         socket.write(row)
       }
       for (let n = 0; n < 100; n++) assert.strictEqual((await flooded.call("GET", "/partner/v1/me")).status, 200)
-      // Whoever does not read holds up its own row alone; once it reads, every request of it has its answer.
+      // A caller that does not read delays only its own queue. Once it reads, each of its requests gets its answer.
       for (const { socket } of connections) socket.resume()
       const texts = await Promise.all(connections.map((connection) => connection.closed()))
       const statuses = texts.flatMap((text) => text.match(/HTTP\/1\.1 \d+ /g) ?? [])

@@ -1,7 +1,7 @@
 /**
- * Requests sent one behind the other on one connection, over real sockets: one is served at a time, few wait, and when
- * the connection ends its last answer says so (RFC 9112, 9.3.2 and 9.6; architecture 5: the edge). The same rows run
- * against the service and through an edge before it.
+ * Pipelined requests on one connection, over real sockets: one is served at a time, few wait, and the last answer
+ * announces the end of the connection (RFC 9112, 9.3.2 and 9.6; architecture 5: the edge). The same rows run against
+ * the service and through an edge in front of it.
  */
 import { afterAll, assert, beforeAll, beforeEach, describe, it } from "@effect/vitest"
 import { Deferred, Effect } from "effect"

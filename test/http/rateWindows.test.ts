@@ -1,4 +1,4 @@
-/** Rate limits: the exact sliding window and what its answers say (doc 1, Limits; A1-04, A1-05; RATE-001). */
+/** Rate limits: the exact sliding window and the figures in its answers (doc 1, Limits; A1-04, A1-05; RATE-001). */
 import { assert, afterAll, beforeAll, describe, it } from "@effect/vitest"
 import * as fc from "fast-check"
 import { RateWindow, RateWindows, wholeSeconds } from "../../src/http/middleware/RateWindows.ts"
@@ -31,7 +31,7 @@ describe("A1-05: the sliding window", () => {
           if (verdict.allowed) hits.push(now)
           assert.strictEqual(verdict.remaining, Math.max(0, limit - hits.length))
           if (!verdict.allowed) {
-            // The hit whose leaving makes room: the limit may have been lowered below what is counted.
+            // The request whose end of counting makes room: the limit may have been lowered below the present count.
             assert.strictEqual(verdict.resetMillis, (hits[hits.length - limit] ?? 0) + windowMillis - now)
           }
         }

@@ -1,6 +1,6 @@
 /**
- * The body reader over streams in memory: what it keeps counted, who waits for whom, and that it ends when the connection
- * or its fiber does (architecture 8; A1-02 gates 1 and 8).
+ * The body reader over streams in memory: the memory that it counts, the order of waiting readers, and its end with the
+ * connection or the fiber (architecture 8; A1-02 gates 1 and 8).
  */
 import { assert, describe, it, vi } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
@@ -21,7 +21,7 @@ const fits = (room: BodyRoom, bytes: number): boolean => {
 }
 const full = (budget: BodyBudget): boolean => fits(budget.room("operator", 0), forSmall)
 
-/** A request that declares sixty bytes, or none, and is being read. */
+/** A request in progress that declares sixty bytes, or none. */
 const reading = (room: BodyRoom, cap = 80, chunked = false) => {
   const request = new IncomingMessage(new Socket())
   request.headers[chunked ? "transfer-encoding" : "content-length"] = chunked ? "chunked" : "60"

@@ -1,6 +1,6 @@
 /**
- * The reference in a real browser, where one is installed (apt-get install chromium): nothing is loaded from elsewhere, no script
- * or style is refused by the policy, webhooks are in it, and its console sends a request that is answered with the key typed
+ * The reference in a real browser, if one is installed (apt-get install chromium): nothing is loaded from other hosts,
+ * the policy blocks no script or style, webhooks are included, and the console sends a request with a key that is typed
  * once.
  */
 import { assert, afterAll, beforeAll, describe, it } from "@effect/vitest"

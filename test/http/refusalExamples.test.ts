@@ -1,7 +1,7 @@
 /**
- * Every documented answer of the partner surface has an example, and every example is an answer: it fits the schema of each place
- * where it stands, has a code that the registry gives to that status, and says what the service says (doc 1, Errors; doc 2,
- * Orders, margin, leverage, positions).
+ * Every documented answer of the partner surface has an example, and every example is a possible answer: it fits the
+ * schema at each of its places, has a code that the registry assigns to that status, and has the service's sentence
+ * (doc 1, Errors; doc 2, Orders, margin, leverage, positions).
  */
 import { assert, describe, it } from "@effect/vitest"
 import Ajv2020 from "ajv/dist/2020.js"

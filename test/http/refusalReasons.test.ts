@@ -1,6 +1,7 @@
 /**
- * The catalogue of reasons: every token is said somewhere, means one thing that no other means, and stands in the published
- * description and the guide with its meaning; every code that has several is answered with one (doc 1, Envelope and Errors).
+ * The catalogue of reasons: every token is used, has a meaning that no other token has, and appears with its meaning in
+ * the published description and the guide; every answer with a code of several reasons names one (doc 1, Envelope and
+ * Errors).
  */
 import { assert, describe, it } from "@effect/vitest"
 import { globSync, readFileSync } from "node:fs"
@@ -41,7 +42,7 @@ const source = globSync("**/*.ts", { cwd: root })
   .join("\n")
 
 const tokens = reasonGroups.flatMap(({ reasons }) => Object.keys(reasons)) as ReadonlyArray<Reason>
-/** Words alone: two sentences of the same ones say the same. */
+/** Compares words only: two sentences with the same words have the same meaning. */
 const words = (meaning: string): string =>
   meaning
     .toLowerCase()

@@ -1,7 +1,7 @@
 /**
- * Files of statements over real sockets and real threads (STS-31): a thread that runs out of memory, is killed, says nothing or has a
- * fault; readers who stall, leave, and come in numbers; a server that stops. Nobody gets a file that only looks whole, and the thread
- * is free for the next one.
+ * Files of statements over real sockets and real threads (STS-31): a thread that runs out of memory, is killed, does
+ * not answer or has a defect; readers that stall, disconnect, or are many; a server that stops. No reader gets a
+ * truncated file that looks complete, and the thread is free for the next file.
  */
 import { afterEach, assert, describe, it, type TestContext } from "@effect/vitest"
 import { Effect, Layer, ManagedRuntime } from "effect"
@@ -28,9 +28,9 @@ class FilesApi extends HttpApiGroup.make("planted").add(
   }).annotate(RouteRules, rules)
 ) {}
 
-/** A whole file, of another partner. */
+/** A complete file of another partner. */
 const otherPartner = "other"
-/** What a job has the thread do; a file is asked for by its place here. */
+/** The jobs of the thread. A file is requested by its index here. */
 const jobs = [
   ...["memory", "killed", "spinning", "silent", "thrown", "failing"].flatMap((what) => [`${what} now`, `${what} late`]),
   "whole",
@@ -60,7 +60,7 @@ const planted = (renderer: StatementRenderer["Service"]) =>
 const limits = { stallMillis: 300, headersMillis: 2_000, requestMillis: 5_000, keepAliveMillis: 300, checkMillis: 20 }
 const program = new URL("../support/faultyThread.ts", import.meta.url)
 const ends: Array<() => Promise<void>> = []
-/** Ends what a test has started; of tests that run side by side, each ends its own. */
+/** Ends what a test has started. Of concurrent tests, each ends its own. */
 const endAll = async (started: Array<() => Promise<void>>): Promise<void> => {
   for (const end of started.splice(0).toReversed()) await end()
 }
@@ -107,12 +107,12 @@ const breaksOff = async (on: Running, what: string): Promise<void> => {
   await isFree(on)
 }
 
-/** Side by side: almost all of their time is the wait for the thread. */
+/** Concurrent, because almost all of their time is the wait for the thread. */
 describe.concurrent("a thread that does not answer", () => {
   const startFor = (onTestFinished: TestContext["onTestFinished"]): Promise<Running> => {
     const started: typeof ends = []
     onTestFinished(() => endAll(started))
-    // Longer than a thread takes to begin on a busy machine.
+    // Longer than the start of a thread takes on a busy machine.
     return start({ threads: 1, silentMillis: 4_000 }, {}, started)
   }
 
@@ -166,7 +166,8 @@ describe("readers", () => {
     const running = [await ask(on, "endless"), await ask(on, "endless")]
     for (const each of running) await each.until("aaaa")
     const waiting = [await ask(on, "whole"), await ask(on, "whole")]
-    // Answers of one caller come in order: what waits is inside by the time that a later one is answered.
+    // Answers of one caller arrive in order: the waiting requests are in the server by the time a later one is
+    // answered.
     const refused = await Promise.all(Array.from({ length: 8 }, () => on.call("GET", jobOf("whole"))))
     assert.isAbove(refused.filter(({ status }) => status === 503).length, 5)
     for (const answer of refused.filter(({ status }) => status === 503))
@@ -202,7 +203,7 @@ describe("readers", () => {
     const [first, second] = slow as [RawConnection, RawConnection]
     second.socket.resume()
     assert.notInclude(await second.closed(), end)
-    // Nobody waits any more: the other slow one keeps its thread.
+    // No reader waits any more, so the other slow reader keeps its thread.
     assert.isFalse(first.socket.destroyed)
     first.socket.destroy()
   })

@@ -1,7 +1,7 @@
 /**
- * `serve --role edge` in front of `serve --role router`, as the processes an operator runs: what partners reach, what
- * happens when the router dies and comes back, and how both stop under half-sent requests (architecture 5 and 8; decision
- * record 6).
+ * `serve --role edge` in front of `serve --role router`, as the processes that an operator runs: the routes that
+ * partners reach, the death and return of the router, and the stop of both with half-sent requests (architecture 5 and
+ * 8; decision record 6).
  */
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { Redacted } from "effect"

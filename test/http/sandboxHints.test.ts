@@ -1,6 +1,6 @@
 /**
- * X-Sandbox-Hint: a sandbox names the parameters and members that a route does not know, in a header of the answer that they would
- * get anyway; nobody else does, and no name can do anything to the header.
+ * X-Sandbox-Hint: a sandbox names the parameters and members that a route does not know, in a header of the usual
+ * answer. Other services do not, and no name can break the header.
  */
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { type Running, startStubServer } from "./stubServer.ts"

@@ -1,6 +1,6 @@
 /**
- * Callers that take their time, over real sockets and with the listener's limits shortened: every wait ends, in an answer
- * where one can be read, and a service that takes its time is not mistaken for one of them (architecture 5: the edge).
+ * Slow callers, over real sockets and with shorter limits of the listener: every wait ends, with an answer if the
+ * caller can read one, and a slow service does not count as a slow caller (architecture 5: the edge).
  */
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { Deferred, Effect } from "effect"
@@ -11,7 +11,7 @@ import { bodyOf, openRaw, type RawConnection, statusLine } from "./callRaw.ts"
 import { collateralBooked, keys } from "./canned.ts"
 import { type Running, startStubServer } from "./stubServer.ts"
 
-/** Far below the usual limits, far above a turn of a busy machine. */
+/** Far below the usual limits, and far above the duration of an event loop turn on a busy machine. */
 const limits = {
   handshakeMillis: 250,
   headersMillis: 300,
@@ -28,7 +28,7 @@ beforeAll(async () => {
 })
 afterAll(() => server.close())
 
-/** Sends a text over and over until the connection ends; everything that came back. */
+/** Sends a text repeatedly until the connection ends. Returns all received data. */
 const dribble = async (connection: RawConnection, text: string): Promise<string> => {
   const pen = setInterval(() => connection.socket.write(text), 20)
   const received = await connection.closed().catch(() => connection.received)
@@ -98,7 +98,7 @@ describe("architecture 5: slow callers", () => {
     server.stub.collateral = () => Effect.as(Deferred.await(release), collateralBooked)
     const slow = await openRaw(server)
     slow.socket.write(`${write}Content-Length: 2\r\n\r\n{}GET /healthz HTTP/1.1\r\nX: `)
-    // Another one that began later has run into the limit: so has this one.
+    // A connection that began later has run into the limit, so this one has too.
     await (await openRaw(server)).closed()
     Deferred.doneUnsafe(release, Effect.void)
     const text = await slow.closed()

@@ -1,7 +1,7 @@
 /**
- * Requests that two readers could frame in two ways, and verbs nobody serves, over real sockets: each gets one answer in
- * the envelope or none, its connection ends, and nothing in it becomes another request (RFC 9112, 11.2; A1-01, A1-02).
- * The same rows run against the service and through an edge before it.
+ * Requests that two readers could frame differently, and unknown methods, over real sockets: each gets one answer in
+ * the envelope or none, its connection ends, and no part of it becomes another request (RFC 9112, 11.2; A1-01, A1-02).
+ * The same rows run against the service and through an edge in front of it.
  */
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { Deferred, Effect } from "effect"
@@ -27,7 +27,7 @@ const write = `POST /partner/v1/clients/41/collateral HTTP/1.1\r\n${auth}`
 const chunked = `${write}Transfer-Encoding: chunked\r\n\r\n`
 const manyHeaders = Array.from({ length: 101 }, (_, i) => `H${i}: v\r\n`).join("")
 
-/** Each refused by its form alone, so whatever stands behind it never runs. */
+/** Each is refused by its form alone, so the request behind it never runs. */
 const shapes: ReadonlyArray<
   readonly [name: string, bytes: string] | readonly [name: string, bytes: string, status: number]
 > = [
@@ -84,11 +84,11 @@ const shapes: ReadonlyArray<
 
 const answersIn = (text: string): number => text.split(/HTTP\/1\.[01] \d/).length - 1
 
-/** Sends bytes with a request behind them, and everything that comes back until the connection is closed. */
+/** Sends bytes followed by a request. Returns all received data until the connection is closed. */
 const send = async (target: { readonly port: number; readonly ca: string }, bytes: string): Promise<string> => {
   const connection = await openRaw(target)
   connection.socket.write(Buffer.from(`${bytes}${me}\r\n`, "latin1"))
-  // A reset counts as closed: the server does not read what it has refused.
+  // A reset counts as closed, because the server does not read the rest of a refused request.
   return connection.closed().catch(() => connection.received)
 }
 
@@ -136,7 +136,8 @@ describe.each([
   ])("RFC 9112: %s that asks to upgrade is the last of its connection", async (_name, asking) => {
     server.stub.collateral = () => Effect.succeed(collateralBooked)
     const connection = await openRaw(target())
-    // Node drops what it has read behind such a request: of one that came in two pieces the second would be a request.
+    // Node drops the data that it has read behind such a request. If it came in two pieces, the second could count as a
+    // request.
     connection.socket.write(`${asking}GET /partner/v1/none HTTP/1.1\r\nX: `)
     await connection.until("\r\n\r\n")
     connection.socket.write(`${me}\r\n`)

@@ -1,4 +1,7 @@
-/** The allowlist: which addresses a range holds and whose word counts about the source (doc 1, IP allowlist; A1-08). */
+/**
+ * The allowlist: the addresses that a range contains, and the trusted source of the caller's address (doc 1, IP
+ * allowlist; A1-08).
+ */
 import { assert, describe, it } from "@effect/vitest"
 import { admits, cidrContains, sourceAddress } from "../../src/http/middleware/sourceAddress.ts"
 

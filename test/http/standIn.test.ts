@@ -1,4 +1,4 @@
-/** The stand-in of a feature that the stub server has never heard of: a planted one, with an endpoint of each kind. */
+/** The stand-in for a feature that the stub server does not know: a planted one, with an endpoint of each kind. */
 import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"

@@ -1,6 +1,6 @@
 /**
- * A feature's part of the contract without its services: each endpoint answers what its success schema can say, made from
- * it with a fixed seed. Gates, queries, idempotency, envelope and rendering are the real ones.
+ * A feature's part of the contract without its services: each endpoint returns a value of its success schema, drawn
+ * with a fixed seed. Gates, queries, idempotency, envelope and rendering are the real ones.
  */
 import { Arbitrary, Effect, type Schema, Stream } from "effect"
 import { HttpApiEndpoint } from "effect/http-api"
@@ -13,11 +13,11 @@ import { accept } from "../../src/machines/shared/Refusal.ts"
 import type { DispatchError, StoreAnswer } from "../../src/runtime/engine/mailbox/ActorHost.ts"
 import type { PartnerPrincipal } from "../../src/runtime/services/partners/Principal.ts"
 
-/** What stands behind all stand-ins of a server. */
+/** The shared state of all stand-ins of a server. */
 interface Behind {
-  /** Whether a client is there. */
+  /** Whether the client exists. */
   readonly owns: (clientId: number) => boolean
-  /** A read's value, unless reads are to fail. */
+  /** A read's value; fails if reads are set to fail. */
   readonly read: <A>(value: () => A) => Effect.Effect<A, DispatchError>
   /** A write's verdict, stored and counted. */
   readonly written: <A>(body: unknown, verdict: A, store: StoreAnswer<A>) => Effect.Effect<A, DispatchError>

@@ -1,4 +1,4 @@
-/** Which If-None-Match names a statement's file (STS-32; RFC 9110, 8.8.3 and 13.1.2). */
+/** Values of If-None-Match that match a statement's file (STS-32; RFC 9110, 8.8.3 and 13.1.2). */
 import { assert, describe, it } from "@effect/vitest"
 import { has } from "../../src/http/statementHeaders.ts"
 
@@ -18,7 +18,7 @@ describe("If-None-Match", () => {
     ['"x,*,y"', false],
     [`"a,b", ${etag}`, true],
     ['"x,ab12-1"', false],
-    // What is no entity tag names nothing.
+    // A text that is no entity tag matches nothing.
     ["ab12-1", false],
     ['"ab12-1', false],
     [`w/${etag}x`, true],

@@ -1,6 +1,6 @@
 /**
- * Answers that are no JSON, over a planted feature and real sockets: bytes, and streams whose readers are slow, leave, or
- * meet the close of the server (architecture 5 and 8).
+ * Answers other than JSON, over a planted feature and real sockets: bytes, and streams whose readers are slow,
+ * disconnect, or are interrupted by the close of the server (architecture 5 and 8).
  */
 import { afterAll, assert, beforeAll, beforeEach, describe, it } from "@effect/vitest"
 import { Deferred, Effect, Exit, Fiber, Layer, Schema, Stream } from "effect"
@@ -41,7 +41,7 @@ const codeOf = ({ json }: { readonly json: unknown }): unknown => (json as { rea
 const text = (value: string): Uint8Array => Buffer.from(value)
 const started = { count: 0 }
 let source: Stream.Stream<Uint8Array, Error> = Stream.empty
-/** Done when the source is given up. */
+/** Completes when the source is abandoned. */
 let ended = Deferred.makeUnsafe<void>()
 
 const watched = Stream.suspend(() => {
@@ -86,7 +86,7 @@ const ask = async (path: string, method = "GET", on = server): Promise<RawConnec
   return connection
 }
 
-/** A quarter of a megabyte each, without end; how many were made. */
+/** Endless pieces of a quarter of a megabyte, with their number. */
 const endless = () => {
   const made = { count: 0 }
   source = Stream.forever(
@@ -204,7 +204,7 @@ describe("streams", () => {
     assert.deepStrictEqual([empty.status, empty.text, empty.headers["content-type"]], [200, "", "text/csv"])
   })
 
-  /** An answer that is sent to nobody in particular; `takes`: whether its reader takes what comes. */
+  /** An answer without a real reader. `takes`: whether the reader accepts data. */
   const sending = (pieces: Stream.Stream<Uint8Array>, takes: boolean) =>
     Effect.gen(function* () {
       const request = new IncomingMessage(new Socket())

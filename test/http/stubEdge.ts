@@ -1,4 +1,4 @@
-/** An edge in front of stub routers, all in this process: what the tests of the edge run against. */
+/** An edge in front of stub routers, all in this process, for tests of the edge. */
 import { Effect, Exit, References, Scope } from "effect"
 import { mkdtempSync, rmSync } from "node:fs"
 import { Agent } from "node:https"
@@ -12,12 +12,12 @@ export interface RunningEdge {
   readonly port: number
   readonly ca: string
   readonly call: (method: string, path: string, options?: CallOptions) => Promise<Answer>
-  /** Closes the edge alone, gracefully. */
+  /** Closes only the edge, gracefully. */
   readonly stop: () => Promise<void>
   readonly close: () => Promise<void>
 }
 
-/** A router as the edge sees it. */
+/** The address of a router, as the edge uses it. */
 export interface RouterAddress {
   readonly port: number
   readonly ca: string

@@ -1,7 +1,7 @@
 /**
- * The real HTTP server without a database: what the HTTP tests run against. Features that tests look behind run over stub
- * services, every other answers what its contract can say (standIn.ts). Answers are kept like the journal keeps them (the
- * first row of a key wins).
+ * The real HTTP server without a database, for the HTTP tests. Features whose internals tests check run over stub
+ * services; all others return values of their contract (standIn.ts). Answers are stored as in the journal (the first
+ * row of a key wins).
  */
 import { Effect, Exit, Layer, References, Scope } from "effect"
 import { mkdtempSync, rmSync } from "node:fs"
@@ -61,18 +61,18 @@ import {
 } from "./canned.ts"
 import { standIn } from "./standIn.ts"
 
-/** What a test may change while the server runs, and what it may look at. */
+/** The state of the stub that a test may change or read while the server runs. */
 export class Stub {
   partner: PartnerView = partner
   healthy = true
   businessNow = now
-  /** Runs of a service behind a write. */
+  /** The number of runs of a service behind a write. */
   runs = 0
   answers = new Map<string, AnswerRow>()
   onboard: () => Effect.Effect<OnboardingVerdict> = () => Effect.succeed(accept(onboarded))
   collateral: () => Effect.Effect<CollateralVerdict> = () => Effect.succeed(collateralBooked)
   client: (id: number) => ClientWire | null = (id) => (id === clientId ? clientWire : null)
-  /** The parsed body and caller the last write got. */
+  /** The parsed body of the last write. */
   lastBody: unknown = undefined
   lastRequestId = ""
   lastListQuery: unknown = undefined
@@ -83,7 +83,7 @@ export class Stub {
     this.partner = { ...this.partner, row: { ...this.partner.row, ...columns }, reliance }
   }
 
-  /** Keeps an answer like the journal: the first one for a key wins. */
+  /** Stores an answer like the journal: the first one for a key wins. */
   readonly keep = (row: AnswerRow): Effect.Effect<void, ClaimLost> =>
     Effect.suspend(() => {
       const name = answerClaim(row.principal, row.key)
@@ -94,7 +94,7 @@ export class Stub {
 
   readonly read = <A>(value: () => A): Effect.Effect<A> => Effect.suspend(() => this.failReads ?? Effect.sync(value))
 
-  /** A write of which only body and answer count. */
+  /** A write in which only body and answer matter. */
   readonly written = <A>(body: unknown, verdict: A, store: StoreAnswer<A>): Effect.Effect<A, ClaimLost> =>
     Effect.suspend(() => {
       this.runs++
@@ -128,7 +128,7 @@ const unusedDirectory: Directory["Service"] = {
   stamp: (partnerId) => ({ partnerId, epoch: 1 })
 }
 
-/** The data key of every stub server: what one has stored another can compare. */
+/** The sealing of every stub server, so that one can open the values that another has stored. */
 export const stubSealing = makeSealing({ current: 1, keys: new Map([[1, Buffer.alloc(32, 5)]]) })
 
 /** All services the HTTP server needs, over one stub. */
@@ -254,12 +254,15 @@ const stubWrites = (stub: Stub) =>
     })
   )
 
-/** Features whose own handlers run, over services of the stub: tests look behind them. */
+/** Features with their own handlers over services of the stub, because tests check their internals. */
 const asTheyAre = [profile, clients, account, collateral]
 
 type Needs = Accounts | BusinessClock | Clients | CollateralReports | Notifications | Onboarding | Summary
 
-/** The whole contract of the partner surface and what is planted beside it, from its schemas where it is not as it is. */
+/**
+ * The whole contract of the partner surface with planted features. Features outside `asTheyAre` answer from their
+ * schemas.
+ */
 const stubFeatures = (stub: Stub, planted: ReadonlyArray<Planted>): ReadonlyArray<Served<PartnerPrincipal, Needs>> => {
   const behind = { owns: (id: number) => stub.client(id) !== null, read: stub.read, written: stub.written }
   const others = partnerFeatures.filter(({ api }) => asTheyAre.every((its) => its.api.identifier !== api.identifier))
@@ -270,7 +273,7 @@ const stubFeatures = (stub: Stub, planted: ReadonlyArray<Planted>): ReadonlyArra
   ]
 }
 
-/** A feature that no contract has, or only its part of one. */
+/** A feature that is in no contract, or only its part of one. */
 type Planted = Served<PartnerPrincipal, never> | Served<PartnerPrincipal, never>["api"]
 
 type StubOptions = Partial<Omit<HttpServerOptions<never>, "features">> & { readonly planted?: ReadonlyArray<Planted> }
@@ -281,7 +284,7 @@ export interface Running {
   readonly port: number
   readonly ca: string
   readonly call: (method: string, path: string, options?: CallOptions) => Promise<Answer>
-  /** Closes the server alone, gracefully; the client's connections stay the client's. */
+  /** Closes only the server, gracefully; the client's connections stay open. */
   readonly stop: () => Promise<void>
   readonly close: () => Promise<void>
 }

@@ -1,6 +1,6 @@
 /**
- * Bodies that the server does not read to their end, over real sockets: what follows them can't be told from a request, so
- * the connection ends with the answer (doc 1, Limits: body caps; A1-02 gates 1 and 8).
+ * Bodies that the server does not read to their end, over real sockets: the following bytes can't be distinguished from
+ * a request, so the connection ends with the answer (doc 1, Limits: body caps; A1-02 gates 1 and 8).
  */
 import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
 import { assert, afterAll, beforeAll, describe, it } from "@effect/vitest"
@@ -185,7 +185,7 @@ describe("A1-02: at an edge only a key that the service accepted gives an unread
     "POST /operator/v1/busy"
   ]
   const routesOfKeys = /\/v1\//
-  /** Answers as the operator surface does: without a good key 401, or 503 while bodies hold all memory. */
+  /** Answers like the operator surface: 401 without a valid key, or 503 while bodies use all memory. */
   const operatorApp = Effect.map(HttpServerRequest.HttpServerRequest, (request) => {
     const isGood = request.headers["authorization"] === "Bearer bok_good"
     if (isGood) presentedGoodKey(NodeHttpServerRequest.toIncomingMessage(request) as IncomingMessage)
@@ -203,7 +203,7 @@ describe("A1-02: at an edge only a key that the service accepted gives an unread
     await router.close()
   })
 
-  /** An answered request whose body never arrives whole. */
+  /** A request that is answered although its body never arrives completely. */
   const answered = async (route: string, key: string | null) => {
     const connection = await openRaw(edge)
     const authorization = key === null ? [] : [`Authorization: Bearer ${key}`]

@@ -1,6 +1,6 @@
 /**
- * The webhooks of the published description: every event that the machines emit, in the delivery body that is queued,
- * fits what is described for it (doc 3, Webhook and Event catalogue).
+ * The webhooks of the published description: every event of the machines, in the queued delivery body, fits its
+ * description (doc 3, Webhook and Event catalogue).
  */
 import { assert, describe, it } from "@effect/vitest"
 import Ajv2020 from "ajv/dist/2020.js"
@@ -23,7 +23,7 @@ interface WebhookItem {
 const spec = openApiDocument()
 const webhooks = spec.webhooks as Readonly<Record<string, WebhookItem>>
 
-/** Doc 3, events derived from the notification feed, by its kinds of today. */
+/** Doc 3, events derived from the notification feed, by its present kinds. */
 const derived = [
   ["client.verification_decision", "VERIFICATION_DECISION"],
   ["margin.restriction_set", "RESTRICTION_SET"],
@@ -37,12 +37,12 @@ const derived = [
   ["statement.ready", "STATEMENT_READY"]
 ] as const
 
-/** Told to the partner about itself: no client (doc 3, Webhook). */
+/** Events about the partner itself, without a client (doc 3, Webhook). */
 const ofPartner = ["webhook.test"]
 
 type Told = Pick<EffectOf<"event">, "data"> & { readonly name: EventName | FeedEventName }
 
-/** Every event effect of every creation, and of every sample in every row a machine can be in. */
+/** Every event effect of every creation, and of every sample in every reachable row of a machine. */
 const emitted: ReadonlyArray<Told> = kinds.flatMap((kind) => {
   const walkable = machines[kind]
   const born = walkable.inputs.flatMap((input) => begin(walkable.machine, input as never).effects)
@@ -53,7 +53,7 @@ const emitted: ReadonlyArray<Told> = kinds.flatMap((kind) => {
   )
   return [...born, ...moved].filter((effect) => effect.type === "event")
 })
-/** What something in this service produces today. */
+/** Events that this service produces at present. */
 const produced: ReadonlyArray<string> = [...new Set(emitted.map(({ name }) => name))]
 const names = [...produced, ...derived.map(([name]) => name)]
 

@@ -1,6 +1,6 @@
 /**
- * Walks every machine of the registry: what holds for all of them, whatever they decide. The literal transition tables
- * are in transitions.test.ts (architecture, Machines and Proof).
+ * Walks every machine of the registry and checks the rules that hold for all of them. The literal transition tables are
+ * in transitions.test.ts (architecture, Machines and Proof).
  */
 import { readFileSync } from "node:fs"
 import { join } from "node:path"

@@ -1,4 +1,7 @@
-/** A2-114: an impossible listing keeps what was last known, member by member, kind by kind; the rest is as the venue lists it. */
+/**
+ * A2-114: an impossible part of a listing keeps its last known state, member by member and kind by kind; all other
+ * parts follow the venue.
+ */
 import { assert, describe, it } from "@effect/vitest"
 import { believedListing, type ReadListing } from "../../src/machines/market/believedListing.ts"
 import type { VenueMarket, VenueStakingMarket } from "../../src/machines/venue/VenueMarket.ts"

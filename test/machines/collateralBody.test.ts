@@ -134,7 +134,7 @@ describe("doc 3, Collateral report rules", () => {
 
 describe("hand-written decoder and schema", () => {
   const decodeBySchema = decoderOf(CollateralBody)
-  /** The verdict of the schema plus the one rule it cannot hold, the clock. */
+  /** The verdict of the schema, and the one rule that a schema can't express: the clock. */
   const bySchema = (body: unknown): FieldErrors => {
     const errors: FieldErrors = {}
     const decoded = decodeBySchema(withoutNulls(body, 0), (path, sentence) => {

@@ -1,4 +1,4 @@
-/** F12, F15, F16, F17, F19: the figures of a knock-out contract at its entry, on its way and at its end. */
+/** F12, F15, F16, F17, F19: the figures of a knock-out contract at its entry, while it is open and at its end. */
 import { assert, describe, it } from "@effect/vitest"
 import * as fc from "fast-check"
 import {
@@ -96,7 +96,7 @@ describe("F16: on its way", () => {
 
   it("BAR-009: with a rebate the loss stops at the premium before the barrier is touched", () => {
     const { barrier, strike, maxRedemption } = contractResidualCase
-    // The whole distance to the strike is the price; what lies between strike and barrier is never lost.
+    // The price covers the whole distance to the strike; the part between strike and barrier is never lost.
     const price = new MoneyDecimal("100")
     const whole = price.minus(strike)
     const share = price.minus(barrier).div(whole)

@@ -1,6 +1,6 @@
 /**
- * The record of what goes through the machines (`npm run machine-coverage`) is of the machines and scenarios that there are, and
- * every transition of every machine is tried by something that docs/machines names.
+ * The record of machine coverage (`npm run machine-coverage`) matches the present machines and scenarios, and
+ * docs/machines names a test or scenario for every transition of every machine.
  */
 import { assert, describe, it } from "@effect/vitest"
 import { subscribe, unsubscribe } from "node:diagnostics_channel"
@@ -25,7 +25,7 @@ import { allScenarios } from "../../simulator/scenarios/runner/findScenarios.ts"
 const root = join(import.meta.dirname, "../..")
 const all = kinds.flatMap((kind) => [...coverageOf(kind)].map(([row, tried]) => ({ kind, row, tried })))
 
-/** Cited here as no rules. */
+/** Rule ids in this text are examples, not citations. */
 const [first = "", second = "", third = ""] = ["ORD-01", "ORD-12", "STK-03"].map((id) => `SC-${id}`)
 
 describe("the record of what goes through the machines", () => {

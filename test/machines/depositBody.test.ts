@@ -1,6 +1,6 @@
 /**
  * The body of POST .../deposits: field rules in the documented order, every currency at its scale, and the decoder
- * against the grammar of money (doc 3, Endpoints and Limits; A3-01, A3-03; F2); what a deposit counts (F25).
+ * against the grammar of money (doc 3, Endpoints and Limits; A3-01, A3-03; F2); the counted value of a deposit (F25).
  */
 import { assert, describe, it } from "@effect/vitest"
 import * as fc from "fast-check"

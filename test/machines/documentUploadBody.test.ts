@@ -1,6 +1,6 @@
 /**
- * Document uploads, the fields: names made safe, purposes, types, the size known from the text alone (doc 1, Document;
- * A1-14, A1-37).
+ * Document uploads, the fields: safe names, purposes, types, and the size computed from the text alone (doc 1,
+ * Document; A1-14, A1-37).
  */
 import { assert, describe, it } from "@effect/vitest"
 import { documentPurposes, documentTypeOf } from "../../src/machines/document/Document.ts"
@@ -8,7 +8,7 @@ import { decodeDocumentUpload } from "../../src/machines/document/DocumentUpload
 import { bodyCaps } from "../../src/machines/shared/Limits.ts"
 
 const body = { name: "passport.png", contentType: "image/png", dataBase64: "AAAA", purpose: "identity" }
-/** As it arrives: what is undefined is not sent. */
+/** The body as it arrives: undefined members are not sent. */
 const decide = (over: object) => decodeDocumentUpload(JSON.parse(JSON.stringify({ ...body, ...over })))
 
 const names: ReadonlyArray<readonly [title: string, sent: string, kept: string]> = [

@@ -1,4 +1,4 @@
-/** F1, F2: whole numbers of a last place say what the decimals say, wherever those have digits enough. */
+/** F1, F2: whole numbers of a last decimal place equal the decimals, wherever the decimals have enough digits. */
 import { assert, describe, it } from "@effect/vitest"
 import * as fc from "fast-check"
 import {
@@ -17,13 +17,13 @@ import {
 } from "../../src/machines/shared/Exact.ts"
 import { MoneyDecimal } from "../../src/machines/shared/Money.ts"
 
-/** Signed, up to 12 digits before and after the point, zeros at either end. */
+/** Signed, up to 12 digits before and after the point, with zeros at either end. */
 const someText = fc
   .tuple(fc.boolean(), fc.integer({ min: 0, max: 999_999_999_999 }), fc.stringMatching(/^[0-9]{0,12}$/))
   .map(([isNegative, whole, rest]) => `${isNegative ? "-" : ""}${whole}${rest === "" ? "" : `.${rest}`}`)
 const somePlaces = fc.integer({ min: 0, max: 20 })
 const texts = (one: string, other: string) => [new MoneyDecimal(one), new MoneyDecimal(other)] as const
-/** Without the minus of a zero, which a whole number has not. */
+/** Without the minus sign of a zero, which a whole number does not have. */
 const textOf = (value: MoneyDecimal): string => (value.isZero() ? "0" : value.toFixed())
 const halfEven = MoneyDecimal.ROUND_HALF_EVEN
 

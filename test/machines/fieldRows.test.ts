@@ -1,6 +1,6 @@
 /**
- * Every field rule of doc 1 as a table row: what a field takes and what is stored of it, what it refuses and with
- * which sentence, and that no other field is named. A field without rows fails (doc 1, Resources and their fields;
+ * Every field rule of doc 1 as a table row: the accepted values with the stored form, the refused values with the
+ * sentence, and no other field in the errors. A field without rows fails (doc 1, Resources and their fields;
  * A1-14..A1-27, A1-37, A1-41..A1-44).
  */
 import { assert, describe, it } from "@effect/vitest"
@@ -35,7 +35,7 @@ import type { FieldRules, Refused } from "../fixtures/fieldRows/rows.ts"
 import { fatcaRows, taxResidencyRows } from "../fixtures/fieldRows/taxResidency.ts"
 import { fullOnboarding, onboardingFacts, onboardingNow, setAt, validOnboarding } from "../fixtures/onboarding.ts"
 
-/** What is stored of a body, or the sentences by path. */
+/** The stored form of a body, or the sentences by path. */
 type Judged = { readonly stored: unknown } | { readonly errors: Readonly<Record<string, string>> }
 
 interface Body {
@@ -43,9 +43,9 @@ interface Body {
   readonly schema: Schema.Top
   readonly base: (now: number) => object
   readonly judge: (body: unknown, now: number) => Judged
-  /** Before every path of an error. */
+  /** The prefix of every error path. */
   readonly prefix?: string
-  /** Values are kept as sent, not as cleaned. */
+  /** Values are stored as sent, not as cleaned. */
   readonly asReceived?: true
   readonly sections: Readonly<Record<string, ReadonlyArray<FieldRules>>>
 }
@@ -64,7 +64,7 @@ const kycRows = {
   attestation: attestationRows
 }
 
-/** The same sections under PUT .../kyc, which keeps them as received and takes references. */
+/** The same sections under PUT .../kyc, which stores them as received and accepts references. */
 const kycUpdate = (name: string, reonboarding: boolean, containers: ReadonlyArray<FieldRules>): Body => ({
   name,
   schema: KycUpdateBody,
@@ -178,14 +178,14 @@ const unique = (paths: ReadonlyArray<string>): ReadonlyArray<string> => [...new 
 const reached = (path: string, value: unknown): ReadonlyArray<string> =>
   Array.isArray(value) && value.length > 0 ? [path, `${path}.*`] : [path]
 
-/** POST /clients refuses a list of references whole: its items are judged by PUT .../kyc alone. */
+/** POST /clients refuses a list of references as a whole; PUT .../kyc checks its items. */
 const refusedWhole: Readonly<Record<string, ReadonlyArray<string>>> = {
   "POST /clients": ["kyc.identification.document_ids.*"]
 }
 
-/** The appropriateness test names its first fault alone (A1-41). */
+/** The appropriateness test reports only its first fault (A1-41). */
 const together = new Set(["POST /clients", "PUT .../kyc", "PUT .../kyc after a rejection", "PUT .../mifid"])
-/** Fields on which it depends whether others are asked for, ignored or compared. */
+/** Fields that decide whether others are required, ignored or compared. */
 const deciding =
   /\.(is_pep|has_associations|has_tin|us_person_status|no_tin_reasons|start_date|primary_purpose|employment_status|employment_status_other|industry|position|(income|funds|wealth)_sources)$/
 
@@ -211,7 +211,7 @@ describe.each(bodies)(
       for (const { value, stored, also, now = onboardingNow } of takes) {
         const judged = judge(changed(base(now), { ...also, [path]: value }), now)
         if ("errors" in judged) assert.fail(`${shown(value)} is refused: ${shown(judged.errors)}`)
-        // A null that is kept as received counts as not sent all the same.
+        // A null that is stored as received still counts as not sent.
         assert.deepStrictEqual(
           at(judged.stored, path) ?? undefined,
           (asReceived ? value : stored) ?? undefined,
@@ -231,7 +231,7 @@ describe.each(bodies.filter(({ name }) => together.has(name)))(
   "A1-27: $name",
   ({ base, judge, prefix = "", sections }) => {
     it("A1-27: whatever fails, fails together: one answer has every sentence", () => {
-      // Fields that do not decide about others, and rows that need no other change to the body.
+      // Fields that do not affect others, and rows that need no other change to the body.
       const fields = Object.values(sections).flat()
       const lone = fields
         .filter(({ path }) => !deciding.test(path) && !fields.some((other) => other.path.startsWith(`${path}.`)))

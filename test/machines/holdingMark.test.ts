@@ -1,4 +1,7 @@
-/** F23, F25, STS-10: what a currency is worth, by mark, by the last one known, at par, or not at all; F3: when a mark is fresh. */
+/**
+ * F23, F25, STS-10: the value of a currency, by its mark, by the last known mark, at par, or unknown; F3: the freshness
+ * of a mark.
+ */
 import { assert, describe, it } from "@effect/vitest"
 import { type Facts, noFacts } from "../../src/machines/market/Facts.ts"
 import { holdingMark, valueAt } from "../../src/machines/market/holdingMark.ts"

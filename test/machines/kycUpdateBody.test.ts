@@ -1,6 +1,7 @@
 /**
- * The body of PUT .../kyc: what it must carry in an ordinary revision and in a re-onboarding, and document references. The
- * rules inside a section are those of POST /clients (doc 1, Rules of POST /clients and PUT .../kyc 7 and 8; A1-27, A1-32).
+ * The body of PUT .../kyc: its required parts in an ordinary revision and in a re-onboarding, and document references.
+ * The rules inside a section are those of POST /clients (doc 1, Rules of POST /clients and PUT .../kyc 7 and 8; A1-27,
+ * A1-32).
  */
 import { assert, describe, it } from "@effect/vitest"
 import * as fc from "fast-check"

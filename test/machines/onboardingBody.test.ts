@@ -1,6 +1,7 @@
 /**
- * The body of POST /clients beyond single fields, whose rules are rows in fieldRows.test.ts: golden cases, configuration,
- * normalisation, and that one answer names every failing field (doc 1, Onboarding request and rule 2; A1-14..A1-27).
+ * The body of POST /clients beyond single fields, whose rules are rows in fieldRows.test.ts: golden cases,
+ * configuration, normalisation, and an answer that names every failing field (doc 1, Onboarding request and rule 2;
+ * A1-14..A1-27).
  */
 import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
@@ -204,7 +205,7 @@ describe("the whole request", () => {
   })
 })
 
-/** Random valid bodies: every optional and conditional branch is taken by some. */
+/** Random valid bodies, which together take every optional and conditional branch. */
 const validBody = fc
   .record({
     name: fc.string({ unit: fc.constantFrom(..."Aé' -ßЖ李"), minLength: 1, maxLength: 40 }).map((text) => `N${text}`),

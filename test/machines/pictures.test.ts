@@ -1,6 +1,6 @@
 /**
- * The pictures of machines look right everywhere: colours written out, texts in their boxes, labels on nothing else, and
- * text and arrows there when a tool draws them that knows no style sheets (rsvg-convert, where it is installed).
+ * The pictures of machines are correct in every viewer: explicit colours, texts inside their boxes, labels that overlap
+ * nothing, and visible text and arrows in a tool without style sheets (rsvg-convert, if it is installed).
  */
 import { assert, describe, it } from "@effect/vitest"
 import { execFileSync } from "node:child_process"
@@ -19,13 +19,13 @@ const missing = skipNote("rsvg-convert")
 const overlap = (a: Box, b: Box): boolean =>
   a.x < b.x + b.width && b.x < a.x + a.width && a.y < b.y + b.height && b.y < a.y + a.height
 
-/** Where the head of an arrow stands. */
+/** The point of an arrow's head. */
 const headOf = (points: ReadonlyArray<readonly [number, number]>): Box => {
   const [x, y] = points.at(-1) as readonly [number, number]
   return { x: x - 4, y: y - 4, width: 8, height: 8 }
 }
 
-/** Whether a piece of a line, which goes along an axis, comes into a box; a line may touch its edge. */
+/** Whether an axis-parallel line segment enters a box; a line may touch the edge. */
 const enters = (from: readonly [number, number], to: readonly [number, number], box: Box): boolean => {
   const [x, y] = [Math.min(from[0], to[0]), Math.min(from[1], to[1])]
   const [width, height] = [Math.abs(from[0] - to[0]), Math.abs(from[1] - to[1])]

@@ -1,4 +1,4 @@
-/** What follows for a protection, by rows of D7 and A2-40, with what races leave behind that no order of the venue shows twice. */
+/** The next steps of a protection, by rows of D7 and A2-40, including results of races that no venue order reproduces. */
 import { assert, describe, it } from "@effect/vitest"
 import {
   attemptDueAt,
@@ -45,7 +45,7 @@ const placed: Standing = { ...firstStanding, filled: "4", round: 1, legs: [leg, 
 const fired: Standing = { ...placed, dealt: "4", traded: true, legs: [stop] }
 
 const now = 50_000
-/** The stop was refused a second ago, or just now. */
+/** The stop was refused a second ago, or now. */
 const refusedOnce: Unplaced = {
   role: "stopLoss",
   orderId: 5,
@@ -56,7 +56,7 @@ const refusedOnce: Unplaced = {
 }
 const due: Standing = { ...placed, legs: [leg], unplaced: [refusedOnce] }
 const notDue: Standing = { ...due, unplaced: [{ ...refusedOnce, failedAt: now - 999 }] }
-/** Its next attempt is on its way. */
+/** Its next attempt is in flight. */
 const tried: Standing = { ...due, legs: [leg, { ...stop, orderId: 6 }] }
 const dueAtMarket: Standing = { ...fired, traded: false, legs: [], unplaced: [{ ...refusedOnce, atMarket: true }] }
 const market: Leg = { ...stop, orderId: 6, atMarket: true }
@@ -90,7 +90,7 @@ const plan = ({ state, standing, parent = {}, legs = {}, net, mark }: Given): Pl
   )
 }
 
-/** The plan in words: its event, and its steps. */
+/** The plan as text: its event and its steps. */
 const said = ({ event, place, amend, cancel, cancelParent, notes }: Plan): ReadonlyArray<string> => [
   event ?? "nothing",
   ...place.map(({ role, asked, atMarket, round }) => `${atMarket ? "market" : role} ${asked} in ${round}`),

@@ -1,6 +1,6 @@
 /**
- * The appropriateness questionnaire and its scoring: the points of version 1, every outcome at its edges, what is served
- * and what may be published (F24; A1-39, A1-41; doc 1, Appropriateness).
+ * The appropriateness questionnaire and its scoring: the points of version 1, every outcome at its borders, the served
+ * content and the publishable content (F24; A1-39, A1-41; doc 1, Appropriateness).
  */
 import { assert, describe, it } from "@effect/vitest"
 import { createHash } from "node:crypto"
@@ -47,7 +47,7 @@ const wrong = {
 const noExperience = { tradingExperience: "none", transactionCount: "none", averageTransactionSize: "none" }
 const caution = [{ investmentObjectives: "preserve_capital" }, { highRiskAllocation: "over_half" }] as const
 
-/** Changes to the best answers, and what comes of them. */
+/** Changes to the best answers, and the resulting outcome. */
 const scores: ReadonlyArray<readonly [title: string, changes: Partial<Answers>, score: number, outcome: string]> = [
   ["the best answers", {}, 100, "PASS"],
   ["exactly 70", { ...noExperience, averageTransactionSize: "over_10k" }, 70, "PASS"],

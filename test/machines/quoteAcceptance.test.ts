@@ -1,4 +1,6 @@
-/** F18, F19: when a quote may be accepted: each condition at its border, and their order (A2-14, A2-24, A2-25, A2-110). */
+/**
+ * F18, F19: the conditions for an accept of a quote, each at its border, and their order (A2-14, A2-24, A2-25, A2-110).
+ */
 import { assert, describe, it } from "@effect/vitest"
 import * as fc from "fast-check"
 import type { ContractTerms } from "../../src/machines/contract/ContractTerms.ts"

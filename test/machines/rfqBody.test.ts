@@ -1,6 +1,6 @@
 /**
- * A2-13, A2-110 step 1: the bodies of requests for quotes, accepts and requests to close, field by field: what is taken and as
- * what, what is refused with which sentence at which path (doc 2, RFQ request body; F2; A2-29).
+ * A2-13, A2-110 step 1: the bodies of requests for quotes, accepts and requests to close, field by field: accepted
+ * values with their parsed form, refused values with their sentence and path (doc 2, RFQ request body; F2; A2-29).
  */
 import { assert, describe, it } from "@effect/vitest"
 import { decodeAccept } from "../../src/machines/rfq/AcceptBody.ts"

@@ -1,4 +1,7 @@
-/** A2-110, steps 4 to 8: one list of gates for create, preview, explain and accept; the short one of closing; A2-22, A2-28, A2-52. */
+/**
+ * A2-110, steps 4 to 8: the same list of gates for create, preview, explain and accept, and the shorter list for
+ * closing; A2-22, A2-28, A2-52.
+ */
 import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
 import * as fc from "fast-check"
@@ -35,7 +38,7 @@ const client = openingFacts.client
 const stale = "The market has no live price at the moment: try again shortly."
 const closingOut = { riskState: "CLOSE_OUT", freeMargin: 0n } as const
 
-/** In the order of the list: what refuses there, and with what. */
+/** In the order of the list: the case that each gate refuses, and its refusal. */
 const opening: ReadonlyArray<readonly [string, Partial<OpeningFacts>, Refusal["_tag"], string | null]> = [
   ["account", { client: { ...client, lifecycle: "CLOSED" } }, "Conflict", "The account is closed."],
   ["verification", { client: { ...client, level: "MICA" } }, "Unverified", null],

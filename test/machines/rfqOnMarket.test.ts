@@ -1,4 +1,7 @@
-/** A2-110 step 3: what of a request needs its market: grids, limits, expiry, strict take profit; A2-13, A2-15, A2-16. */
+/**
+ * A2-110 step 3: the checks of a request that need its market: grids, limits, expiry, strict take profit; A2-13, A2-15,
+ * A2-16.
+ */
 import { assert, describe, it } from "@effect/vitest"
 import { defaultMarketTerms, type MarketTerms } from "../../src/machines/market/marketTerms.ts"
 import { openEndExpiry, rfqOnMarket } from "../../src/machines/rfq/rfqOnMarket.ts"

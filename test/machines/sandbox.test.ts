@@ -1,6 +1,6 @@
 /**
- * The sandbox's names and table of outcomes as data: complete over the registry, true to the screening rules, and the same
- * everywhere they are published (operator surface, Developers and QA; F26).
+ * The sandbox's names and table of outcomes as data: complete for the registry, consistent with the screening rules,
+ * and the same in every publication (operator surface, Developers and QA; F26).
  */
 import { assert, describe, it } from "@effect/vitest"
 import type { Command } from "commander"
@@ -61,7 +61,7 @@ describe("sandbox outcomes, commands", () => {
     assert.isEmpty(command.commands, "a group of commands is none")
     const known = command.options.map(({ long }) => long)
     for (const flag of words.filter((word) => word.startsWith("--"))) assert.include(known, flag)
-    // The arguments follow the command's own name; an upper case letter alone stands for any.
+    // The arguments follow the command's own name; a single upper case letter stands for any value.
     const given = words.slice(words.lastIndexOf(command.name()) + 1)
     for (const [index, { argChoices }] of command.registeredArguments.entries()) {
       const word = given[index]

@@ -1,4 +1,4 @@
-/** Screening: likeness of names, score and outcome, and the index against the plain scan (F26). */
+/** Screening: similarity of names, score and outcome, and the index against the plain scan (F26). */
 import { assert, describe, it } from "@effect/vitest"
 import * as fc from "fast-check"
 import { nameTokens } from "../../src/machines/screening/foldName.ts"
@@ -31,7 +31,7 @@ import {
 
 const none: ReadonlySet<number> = new Set()
 
-/** The definition: every entry scored, nothing left out beforehand. */
+/** The reference by definition: every entry is scored, none is skipped. */
 const scan = (
   entries: ReadonlyArray<WatchEntry>,
   person: ScreenedPerson,
@@ -72,7 +72,7 @@ interface Names {
   readonly family: ReadonlyArray<string>
 }
 
-/** Few names, so that likenesses near the thresholds are common. */
+/** Few names, so that similarities near the thresholds are common. */
 const village: Names = { given: ["Abdullah", "Abdurrahman", "Viktor", "Li"], family: ["Orlenko", "Al-Assad", "Orlova"] }
 const city: Names = { given: givenNames, family: surnames }
 
@@ -242,7 +242,8 @@ describe("screening a client", () => {
       assert.strictEqual(result.candidates.length, outcome === "CLEAR" ? 0 : 1)
     })
 
-  // The very name and country, every birth date: score, then outcome on a sanctions list and on a list of PEPs.
+  // The exact name and country with every kind of birth date: score, then outcome on a sanctions list and on a list of
+  // PEPs.
   const births: ReadonlyArray<readonly [string | null, string | null, string, string, string]> = [
     ["1970-03-04", "1970-03-04", "1.0000", "HIT", "POSSIBLE"],
     ["1970-03-04", "1970", "0.9200", "POSSIBLE", "POSSIBLE"],
@@ -266,7 +267,8 @@ describe("screening a client", () => {
     }
   })
 
-  // One letter or two in the name and another birth date: only the sanctions rule for very like names can hold it.
+  // One or two different letters in the name, and another birth date: only the sanctions rule for very similar names
+  // can match it.
   const alike: ReadonlyArray<readonly [string, boolean]> = [
     ["Viktor Orlenko", true],
     ["Viktor Orlenka", true],
@@ -375,7 +377,7 @@ describe("the index", () => {
   it("F26: the order of words never matters, on either side", () => {
     fc.assert(
       fc.property(
-        // Single letters side by side are one word, so two of them would depend on the order.
+        // Adjacent single letters are one word, so two such words would depend on the order.
         fc
           .tuple(word(village.given), word(village.given), word(village.family))
           .filter(

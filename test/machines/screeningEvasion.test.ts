@@ -1,4 +1,7 @@
-/** Names written so that a list does not see them: what is found all the same, and what is held because nothing compares it (F26). */
+/**
+ * Names written to evade a list: those that are found anyway, and those that are held because no rule compares them
+ * (F26).
+ */
 import { assert, describe, it } from "@effect/vitest"
 import { createHash } from "node:crypto"
 import * as fc from "fast-check"
@@ -21,7 +24,7 @@ const client = (over: Partial<ScreenedPerson>): ScreenedPerson => screenedPerson
 const outcome = (over: Partial<ScreenedPerson>, entry = listed) =>
   screen(makeScreener([entry]), client(over), none).outcome
 
-/** Puts something between all characters of both names. */
+/** Inserts a text between all characters of both names. */
 const between = (mark: string): Partial<ScreenedPerson> => ({
   firstName: [...itself.firstName].join(mark),
   lastName: [...itself.lastName].join(mark)
@@ -40,7 +43,7 @@ describe("characters that show nothing", () => {
   it.each(marks.map((mark) => [codeOf(mark), mark] as const))("F26: %s between the letters hides nobody", (_, mark) => {
     assert.strictEqual(scorePair(client(between(mark)), listed).nameScore, 1)
     assert.strictEqual(outcome(between(mark)), "HIT")
-    // Nor in the name on the list.
+    // The same in the name on the list.
     const written = { ...listed, name: [...listed.name].join(mark) }
     assert.strictEqual(outcome({}, written), "HIT")
   })
@@ -87,7 +90,7 @@ describe("letters apart", () => {
       ["J. R. R. Tolkien", ["JRR", "TOLKIEN"]],
       ["John R. Smith", ["JOHN", "R", "SMITH"]],
       ["Maria e Silva", ["MARIA", "E", "SILVA"]],
-      // One character is a whole name there, and its order would matter.
+      // One character is a whole name there, and the order of the characters would matter.
       ["\u738b \u4f1f", ["WANG", "WEI"]]
     ]
     for (const [name, words] of rows) assert.deepStrictEqual(nameTokens(name), words, name)
@@ -122,7 +125,7 @@ describe("given names too many or too few, the very birth date", () => {
     ["Zacharias", "Clemens", "Ostermann-Kielholz", many],
     ["Zacharias Balduin", null, "Ostermann-Kielholz", surnameFirst],
     ["Clemens", "Zacharias Yorick", "Ostermann-Kielholz", surnameFirst],
-    // Surname and given names in each other's field, half of a double surname, a letter wrong in each word.
+    // Surname and given names in each other's field, half of a double surname, one wrong letter in each word.
     ["Ostermann-Kielholz", null, "Anton Balduin Clemens Dietrich", listed],
     ["Anton Balduin Clemens", null, "Kielholz", listed],
     ["Anton Baldiun Clemens Dietrich", null, "Ostermann-Kielhols", listed],
@@ -252,7 +255,7 @@ describe("a name that can't be compared", () => {
         const person = client({ firstName, middleName, lastName })
         const forms = personForms(person)
         if (unreadable(person).length === 0) assert.match(forms.full, /^[A-Z0-9 ]*[A-Z][A-Z0-9 ]*$/)
-        // Folding once more changes nothing.
+        // Repeated folding changes nothing.
         assert.strictEqual(listedForms(forms.full.toLowerCase()).full, nameTokens(forms.full).toSorted().join(" "))
       }),
       { numRuns: 2_000 }

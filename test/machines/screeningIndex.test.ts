@@ -1,4 +1,4 @@
-/** The name index against the plain scan with names made to slip through it (F26). */
+/** The name index against the plain scan, with names built to evade it (F26). */
 import { assert, describe, it } from "@effect/vitest"
 import * as fc from "fast-check"
 import { isAlike, jaro, jaroWinkler, maxPrefix } from "../../src/machines/screening/nameMatch.ts"
@@ -20,7 +20,7 @@ import type { WatchEntry } from "../../src/machines/screening/WatchList.ts"
 
 const none: ReadonlySet<number> = new Set()
 
-/** The definition: every entry scored. */
+/** The reference by definition: every entry is scored. */
 const scan = (entries: ReadonlyArray<WatchEntry>, person: ScreenedPerson): ScreeningResult => {
   const forms = personForms(person)
   const scored = entries.map((entry) => ({
@@ -31,14 +31,17 @@ const scan = (entries: ReadonlyArray<WatchEntry>, person: ScreenedPerson): Scree
   return toResult(unreadable(person).concat(scored.filter((found) => found.outcome !== "CLEAR")))
 }
 
-/** One-character words, equal beginnings, anagrams, letters beyond any room, other scripts, titles, very long names. */
+/**
+ * Words of one character, equal beginnings, anagrams, more letters than any limit, other scripts, titles, very long
+ * names.
+ */
 const oddWords = [
   ..."A B Q O X DE AL".split(" "),
   ..."AL LI IL ABD ABDUL ABDULLAH ABDULLAHI ABDURRAHMAN ABDURRAHIM ALEXANDER ALEXANDRA ALEXANDROVA".split(" "),
   ..."MARIA AMIRA MAIRA RAMIA ANNA NANA NAAN".split(" "),
   ..."AAAAAAAAAAAA AAAAAAAAAAAAB EEEEEEEEEIIIIIIII QQQQ XXXX".split(" "),
   ..."Виктор Щербаков Θεμιστοκλής محمد مدحم 王 小明 明小 Ødegård O'Brian Dr Master 007".split(" "),
-  // Folded: single letters, what shows nothing, look-alikes, words in pieces.
+  // Names before folding: single letters, invisible characters, look-alikes, split words.
   ..."M.A.R.I.A A-L-I V\u00adik\u200btor\u202e Mаria ABDUL-LAH ALEX.ANDER Ｍaria Ma\u2800ria Сосо".split(" "),
   "ANASTASIOPOULOS".repeat(9),
   "ANASTASIOPOULOU".repeat(18),
@@ -47,7 +50,7 @@ const oddWords = [
 
 const letter = fc.constantFrom(..."AENIR")
 
-/** A word, sometimes with a letter put in, left out, changed or two swapped. */
+/** A word, sometimes with one letter inserted, removed or changed, or two letters swapped. */
 const oddWord = fc
   .tuple(fc.constantFrom(...oddWords), fc.nat(40), fc.integer({ min: 0, max: 7 }), letter)
   .map(([word, place, kind, other]) => {
@@ -86,7 +89,7 @@ const oddPerson: fc.Arbitrary<ScreenedPerson> = fc.record({
 const numbered = (entries: ReadonlyArray<Omit<WatchEntry, "entryId">>): ReadonlyArray<WatchEntry> =>
   entries.map((entry, i) => ({ ...entry, entryId: i + 1 }))
 
-/** Jaro's likeness word for word: each character of a takes the first free equal one of b within reach. */
+/** Jaro's similarity by its definition: each character of a takes the first free equal one of b within reach. */
 const plainJaro = (a: string, b: string): number => {
   const reach = Math.max(0, Math.floor(Math.max(a.length, b.length) / 2) - 1)
   const taken = new Set<number>()
@@ -103,13 +106,13 @@ const plainJaro = (a: string, b: string): number => {
 
 const likenesses = fc.constantFrom(0.8, 0.84, 0.85, 0.9, 0.9067)
 
-/** What a name is when it is compared: capitals, and words apart by one space. */
+/** The compared form of a name: capitals, with one space between words. */
 const oddText = fc
   .array(oddWord, { minLength: 1, maxLength: 3 })
   .map((words) => words.join(" ").toUpperCase().slice(0, 255))
   .filter((text) => text !== "")
 
-/** The names found in a sheet into which all texts were put, when only those left have not been taken off again. */
+/** The names found in a sheet with all texts, after the texts that are not `left` were removed again. */
 const foundIn = (
   texts: ReadonlyArray<string>,
   query: string,
@@ -194,7 +197,7 @@ describe("names made to slip through the index", () => {
     fc.assert(
       fc.property(
         fc.array(oddText, { minLength: 1, maxLength: 700, size: "max" }),
-        // Longer ones may lack more letters than are counted.
+        // Longer texts may lack more letters than are counted.
         oddText.map((text) => text.slice(0, 32)),
         likenesses,
         fc.nat(),
@@ -230,7 +233,7 @@ describe("names made to slip through the index", () => {
           }
         }
       ),
-      // Thousands of entries are not made fewer in any useful time.
+      // Shrinking thousands of entries would take too long.
       { numRuns: 20, endOnFailure: true }
     )
     assert.isAbove(found, 100)

@@ -1,4 +1,7 @@
-/** What of a screening counts as settled: by identity, by likeness, by several names at once (F26, dispositions). */
+/**
+ * The parts of a screening that count as settled: by identity, by similarity, by several names at once (F26,
+ * dispositions).
+ */
 import { assert, describe, it } from "@effect/vitest"
 import * as fc from "fast-check"
 import { unreadableEntryId } from "../../src/machines/screening/foldName.ts"

@@ -1,6 +1,6 @@
 /**
- * The body of a settlement report field by field, and what an item is born with (doc 3, Settlement item and Settlement
- * reporting rules; A3-20, A3-28; D12).
+ * The body of a settlement report field by field, and the initial state of an item (doc 3, Settlement item and
+ * Settlement reporting rules; A3-20, A3-28; D12).
  */
 import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"

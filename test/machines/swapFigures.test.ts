@@ -1,4 +1,4 @@
-/** The figures of staking swaps (F22; STS-6): published rewards, and what holds for whatever a writer pays. */
+/** The figures of staking swaps (F22; STS-6): published rewards, and rules that hold for every course of payments. */
 import { assert, describe, it } from "@effect/vitest"
 import * as fc from "fast-check"
 import {
@@ -27,7 +27,7 @@ describe("F22: rewards and fees", () => {
   })
 
   it("STK-005: a year has 365 days here, whatever is financed by years of 360 elsewhere", () => {
-    // 27,660.00 at 3.5 percent for a day: 2.69 by the other convention, cents.
+    // 27,660.00 at 3.5 percent for a day: 2.69 by the other convention, in cents.
     const [notional, rateBps] = [2_766_000n, 350]
     assert.strictEqual(swapReward(notional, rateBps, 1), 265n)
     assert.strictEqual((2n * notional * BigInt(rateBps) + 3_600_000n) / (2n * 3_600_000n), 269n)
@@ -52,7 +52,7 @@ describe("F22: rewards and fees", () => {
   })
 })
 
-/** What a writer does, and what staff give up of the claim. */
+/** The payments of a writer, and the write-offs of the claim by staff. */
 const course = fc.array(
   fc.oneof(
     fc.record({ is: fc.constant("pays" as const), amount: money }),
@@ -76,11 +76,11 @@ describe("F22: payments and write-offs", () => {
             const { principal, reward, beyond } = partsOfPayment(agreed, progress, step.amount)
             assert.strictEqual(principal + reward + beyond, step.amount)
             assert.isTrue(principal >= 0n && reward >= 0n && beyond >= 0n)
-            // The principal comes first.
+            // Principal is repaid first.
             if (reward > 0n) assert.isTrue(progress.paid + principal >= agreed.notional)
             const writtenOff = progress.writtenOff
             progress = afterPayment(progress, step.amount)
-            // What was written off is undone before anything that is outstanding is paid.
+            // A payment first takes back a write-off, before it reduces the outstanding amount.
             if (step.amount <= writtenOff) assert.strictEqual(outstandingOf(agreed, progress), before)
           }
           const outstanding = outstandingOf(agreed, progress)

@@ -1,4 +1,4 @@
-/** The gates of a take, each from both sides, and their order (STS-1; A2-52, F3). */
+/** The gates of a take, each on both sides, and their order (STS-1; A2-52, F3). */
 import { assert, describe, it } from "@effect/vitest"
 import { firstRefusal, walkGates } from "../../src/machines/shared/Gates.ts"
 import { maxMinor } from "../../src/machines/shared/Money.ts"
@@ -76,7 +76,7 @@ describe("gates of a take", () => {
 
   it("pass with exactly what it costs", () => assert.isNull(firstRefusal(takeGates, factsOf())))
 
-  /** In the order of the list: each refuses also when everything behind it would. */
+  /** In the order of the list: each gate refuses even if every later gate would refuse too. */
   const refusing: ReadonlyArray<readonly [string, Partial<TakeFacts>, Partial<RequestedTake>, RegExp]> = [
     ["account", { client: { ...client, lifecycle: "CLOSED" } }, {}, /account is closed/],
     ["verification", { client: { ...client, level: "MICA" } }, {}, /Unverified/],

@@ -72,7 +72,7 @@ describe("A1-14 text", () => {
       assert.isUndefined(textSentence(text, "The note", 5, false))
       assert.strictEqual(cleanText(`${text}a`).at(-1), "a")
     }
-    // What can't be stored is refused for what it is.
+    // A text that can't be stored is refused with the reason of its own kind.
     for (const text of ["\u0000", "\ud800", "\u0007\u200b"]) assert.notStrictEqual(cleanText(text), "")
   })
 

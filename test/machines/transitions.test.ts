@@ -1,7 +1,7 @@
 /**
- * Every row of the transition tables D1 to D7, D11, D15, D16, D17 and D19, written out and checked against the machines, and in
- * the other direction: a transition that no row names fails. Each row starts from a creation and a list of events, so that it
- * holds for rows as the service makes them.
+ * Every row of the transition tables D1 to D7, D11, D15, D16, D17 and D19, written out and checked against the
+ * machines, and the reverse: a transition without a row fails. Each row starts from a creation and a list of events, so
+ * that it holds for rows as the service makes them.
  */
 import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"

@@ -1,6 +1,6 @@
 /**
- * The url of PUT /webhook: every spelling is read as what it means, and refused with a sentence when it is none (doc 3,
- * Webhook registration and delivery; A3-32; SSRF-043).
+ * The url of PUT /webhook: every spelling is normalised, and an invalid one is refused with a sentence (doc 3, Webhook
+ * registration and delivery; A3-32; SSRF-043).
  */
 import { assert, describe, it } from "@effect/vitest"
 import * as fc from "fast-check"
@@ -8,7 +8,7 @@ import { parseWebhookUrl } from "../../src/machines/webhook/webhookUrl.ts"
 
 const long = (characters: number): string => `https://a.example/${"x".repeat(characters - "https://a.example/".length)}`
 
-/** As sent, as stored, and the host that is judged. */
+/** The sent form, the stored form, and the checked host. */
 const taken: ReadonlyArray<readonly [sent: string, url: string, host: string]> = [
   ["https://example.com/hook", "https://example.com/hook", "example.com"],
   ["https://example.com", "https://example.com/", "example.com"],

@@ -1,6 +1,7 @@
 /**
- * Withdrawal requests as rules: the body field by field, the economic rules and the money-out gate as tables, what the
- * machine's effects carry, and the two legs of every posting (doc 3, Withdrawal request; D10; A3-02, A3-07, A3-08, A3-11).
+ * Withdrawal requests as rules: the body field by field, the economic rules and the money-out gate as tables, the
+ * content of the machine's effects, and the two legs of every posting (doc 3, Withdrawal request; D10; A3-02, A3-07,
+ * A3-08, A3-11).
  */
 import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"

@@ -1,6 +1,6 @@
 /**
- * The atlas over a real service: who gets in, what is shown to whom, that nothing changes, ten thousand objects in a state; and
- * in a real browser, where one is installed: the printed link, a client that waits, its way (operator surface, atlas).
+ * The atlas over a real service: access, visibility by role, absence of changes, ten thousand objects in one state; and
+ * in a real browser, if one is installed: the printed link, a waiting client, its path (operator surface, atlas).
  */
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { Deferred, Effect, Fiber } from "effect"
@@ -27,14 +27,14 @@ let clientId: number
 
 const { get, linkOf, cookieOf } = atlasCalls(() => service)
 
-/** A person is answered: by a page, in the operator's words. */
+/** The answer to a person is a page in the operator's language. */
 const isPageThatEnds = ({ headers, body }: Got): void => {
   assert.match(String(headers["content-type"]), /^text\/html/)
   assert.include(String(headers["content-security-policy"]), "default-src 'none'")
   assert.include(body, "Run <code>brokerage atlas</code> again")
 }
 
-/** In the page: by how much the end of the picture stays outside of the room that is scrolled to its end. */
+/** In the page: by how much the end of the picture lies outside of the viewport that is scrolled to its end. */
 const endsOver = `(() => {
   const map = document.getElementById("map")
   map.scrollTo(map.scrollWidth, map.scrollHeight)
@@ -77,7 +77,7 @@ describe("operator surface, atlas", () => {
       assert.deepStrictEqual([refused.status, refused.headers["set-cookie"]], [403, undefined], wrong)
       isPageThatEnds(refused)
     }
-    // A link is no session.
+    // The link alone is no session.
     assert.strictEqual((await get("/atlas/counts", { cookie: `__Secure-atlas=${ticket}` })).status, 401)
     const page = await get("/atlas")
     assert.strictEqual(page.status, 401)
@@ -217,12 +217,12 @@ describe("operator surface, atlas", () => {
     for (const [path, status] of odd) {
       const answer = await get(path, { cookie })
       assert.strictEqual(answer.status, status, `${path.slice(0, 80)}: ${answer.body.slice(0, 200)}`)
-      // Names of whoever wants to be markup are in JSON alone, which no browser takes for a page.
+      // A name that contains markup appears only in JSON, which browsers do not render as a page.
       assert.match(String(answer.headers["content-type"]), /^application\/json/)
     }
     const head = await get("/atlas/counts", { cookie }, "HEAD")
     assert.deepStrictEqual([head.status, head.body], [200, ""])
-    // A session opens nothing else, neither as a cookie nor as a key.
+    // A session gives access to nothing else, neither as a cookie nor as a key.
     const [, session = ""] = cookie.split("=")
     for (const headers of [{ cookie }, { authorization: `Bearer ${session}` }])
       assert.strictEqual((await get("/operator/v1/clients", headers)).status, 401)
@@ -445,7 +445,7 @@ describe.skipIf(!hasTool("chromium"))(`the atlas in a browser${missing}`, () => 
       await page.goto(`${service.url}/atlas#/order`)
       const picture = page.locator("figure.shown[data-kind=order] svg")
       await picture.waitFor()
-      // Scrolled to its end, the end of the picture is inside the room.
+      // Scrolled to its end, the end of the picture is inside the viewport.
       const over = await page.evaluate(endsOver)
       assert.deepStrictEqual(over, { right: 0, bottom: 0 })
       await page.evaluate(`document.getElementById("map").scrollTo(0, 0)`)
@@ -457,7 +457,7 @@ describe.skipIf(!hasTool("chromium"))(`the atlas in a browser${missing}`, () => 
       await page.mouse.move((corner?.x ?? 0) + 5, (corner?.y ?? 0) + 4)
       await page.mouse.up()
       assert.strictEqual((await picture.boundingBox())?.x, (corner?.x ?? 0) - 300)
-      // What is chosen comes into view beside the panel, and the rest stays in reach.
+      // The selected object is visible beside the panel, and the rest stays reachable.
       await page.evaluate(`location.hash = "#/order/FILLED"`)
       const chosen = page.locator("#map .state.here")
       await chosen.waitFor()

@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs"
 import { request } from "node:https"
 import type { OperatorService } from "./operatorHarness.ts"
 
-/** An answer as a browser has it. */
+/** An answer as a browser receives it. */
 export interface Got {
   readonly status: number
   readonly headers: Readonly<Record<string, string | ReadonlyArray<string> | undefined>>

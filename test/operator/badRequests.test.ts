@@ -1,6 +1,6 @@
 /**
- * Bodies that are no JSON object, and amounts that are no amounts: what the operator surface says of them (doc 1,
- * Envelope; A2-62, F2; operator surface, rules).
+ * Bodies that are no JSON object, and invalid amounts: the answers of the operator surface (doc 1, Envelope; A2-62, F2;
+ * operator surface, rules).
  */
 import { assert, describe, it } from "@effect/vitest"
 import { signedAmount } from "../../src/runtime/services/money/ledger/Adjustments.ts"
@@ -82,7 +82,7 @@ describe("operator surface, rules: a command that requires no field takes no bod
       answers.map(({ status, text }) => (status === 200 ? "200" : text)),
       ["200", "200", "200", "200"]
     )
-    // Judged by the state, not by the body.
+    // Refused by the state, not by the body.
     for (const path of [`clients/${clientId}/kyc/clear`, "screening/imports/999999/finish"]) {
       const [none, empty] = [await call(path, ""), await call(path, "{}")]
       assert.deepStrictEqual([none.status, none.json], [empty.status, empty.json])

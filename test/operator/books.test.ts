@@ -110,7 +110,7 @@ describe("operator surface, audit and machines", () => {
     assert.isTrue(since.entries.every((row: { ts: number }) => row.ts >= last.ts))
     const newest = await service.done(["audit", "tail", "--limit", "2"])
     assert.strictEqual(newest.entries.length, 2)
-    // A time with more rows than are shown: the newest of them, newest last, and how earlier ones are seen.
+    // A period with more rows than are shown: the newest of them, newest last, and the way to earlier ones.
     const asked = ["audit", "tail", "--since", "0", "--client", clientId]
     const page = await service.done([...asked, "--limit", "2"])
     assert.deepStrictEqual([idsOf(page), page.hasMore, page.nextBefore], [ids.slice(-2), true, ids.at(-2)])
@@ -131,7 +131,7 @@ describe("operator surface, audit and machines", () => {
           lines.push(text)
           if (lines.length === 1) void service.done(["screening", "add", "--name", "Follow Me", "--list", "PEP"])
           else heard.resolve()
-          // A reader that has gone ends the command: the only way out of a loop that has no end.
+          // A reader that disconnects ends the command: the only end of this endless loop.
           if (lines.length > 1) throw new Error("enough")
         }
       }
@@ -187,7 +187,7 @@ describe("operator surface, sim clock", () => {
       )
     )
     assert.strictEqual(stored[0]?.n, 28_890_000n)
-    // At some times of the day the nightly screening pass is due by then, and follows.
+    // At some times of the day the nightly screening pass is due by then, and adds its rows.
     const { entries } = await service.done(["audit", "tail", "--limit", "20"])
     const moves = entries.filter(({ action }: { readonly action: string }) => action === "clock.advance")
     assert.deepStrictEqual(

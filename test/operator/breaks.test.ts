@@ -1,6 +1,6 @@
 /**
- * Reconciliation breaks through the command line: whom they pause, for how long, and that a start forgets none
- * (operator surface, break; A3-11; SC-CUS-08).
+ * Reconciliation breaks through the command line: the clients that each one pauses, its duration, and its survival of a
+ * restart (operator surface, break; A3-11; SC-CUS-08).
  */
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import * as tokens from "../../src/http/api/operator/operatorTokens.ts"
@@ -24,7 +24,7 @@ let references = 0
 
 beforeAll(async () => {
   service = await startOperatorService()
-  // So that the ids of partners and clients are not the same few numbers.
+  // Makes the ids of partners and clients differ.
   await service.partner({ ...broker, code: "SPARE" })
   partner = await service.partner({ ...broker, code: "BREAK" })
   clientId = await service.client(partner.key)

@@ -1,6 +1,6 @@
 /**
- * The categorization of a client who has positions (operator surface, client categorize; A2-88, A2-102): what refuses it, what a
- * dry run shows, what force applies, and what becomes of chosen leverage.
+ * The categorization of a client with positions (operator surface, client categorize; A2-88, A2-102): the reasons of a
+ * refusal, the dry run, the effect of force, and the effect on chosen leverage.
  */
 import { assert, describe, it } from "@effect/vitest"
 import { get, ofClient } from "../support/Builders.ts"
@@ -23,7 +23,7 @@ const line = (clientId: number, categorization: string, ...more: ReadonlyArray<s
   ...more
 ]
 
-/** A professional, long 0.1 at 60,000, which ties up 120 of so much collateral, and 600 of a retail client's. */
+/** A professional with this collateral and a long of 0.1 at 60,000, whose margin is 120, and 600 for a retail client. */
 const professional = async (amount: string): Promise<number> => {
   const clientId = await service.client(key)
   assert.strictEqual((await report(clientId, { amount })).status, 201)
@@ -76,7 +76,7 @@ describe("operator surface, client categorize: a client with positions", () => {
       riskStateAfter: "MARGIN_CALL"
     })
     assert.deepInclude(change, { follows: "MARGIN_CALL" })
-    // So does the command line for a person, with --dry-run and without.
+    // The command line does the same for a person, with --dry-run and without.
     for (const dry of [[], ["--dry-run"]]) {
       const shown = await runRecorded([...line(clientId, "RETAIL"), ...dry, ...service.connection("COMPLIANCE")])
       assert.strictEqual(shown.stdout, "")
@@ -84,14 +84,14 @@ describe("operator surface, client categorize: a client with positions", () => {
       assert.match(shown.stderr, /after +500\.000000 +600\.000000 +-100\.000000 +83\.33 +MARGIN_CALL/)
       assert.match(shown.stderr, /A margin call follows\./)
     }
-    // What force would do is shown first, and is what it does.
+    // The dry run shows the effect of force, and force has this effect.
     const forcing = line(clientId, "RETAIL", "--force")
     const tried = await service.done([...forcing, "--dry-run"], "COMPLIANCE")
     assert.deepStrictEqual(tried.answer.change, change)
     const forced = await service.done(forcing, "COMPLIANCE")
     assert.deepInclude(forced, { categorization: "RETAIL", riskState: "MARGIN_CALL" })
     assert.deepStrictEqual(forced.change, change)
-    // It is not NORMAL now, so there is no way back.
+    // The account is not NORMAL now, so the categorization can't be reversed.
     const back = await service.cli(line(clientId, "PROFESSIONAL", "--force"), "COMPLIANCE")
     assert.strictEqual(back.refusal.code, 4092)
     assert.match(back.refusal.msg, /is in MARGIN_CALL/)

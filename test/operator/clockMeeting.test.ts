@@ -1,6 +1,6 @@
 /**
- * The clocks of a sandbox and its venue meet again whoever has moved one of them, and nothing that the venue says on the way
- * is set aside; outside a sandbox they never do (C4, A2-115).
+ * The clocks of a sandbox and its venue meet again, whichever of them was moved, and no message of the venue is
+ * quarantined in between; outside a sandbox they never do (C4, A2-115).
  */
 import { afterEach, assert, describe, it, vi } from "@effect/vitest"
 import { Effect } from "effect"
@@ -22,7 +22,7 @@ afterEach(async () => {
   for (const stop of stops.splice(0)) await stop()
 })
 
-/** A service at a venue whose clock runs `ahead` of wall time, and says so again and again. */
+/** A service at a venue whose clock runs `ahead` of wall time, with regular heartbeats. */
 const opened = async (sandbox = true) => {
   const there = { ahead: 0 }
   const books = new VenueMemory({ now: () => Date.now() + there.ahead })
@@ -54,7 +54,8 @@ describe("clocks that are apart", { timeout: 60_000 }, () => {
     const until = String(Date.now() + 2 * hour)
     await service.done(["market", "halt", "ALL", "--message", "m", "--until", until])
     there.ahead = 3 * hour
-    // Said at once, ahead of the next heartbeat. A call that the clock has overtaken is never made.
+    // The venue publishes its time at once, before the next heartbeat. A call whose deadline the clock has passed is
+    // never sent.
     const [shown] = (await service.done(probe)).probes
     assert.include(["EXECUTED", "VOID"], shown.state)
     await eventually(async () => closeTo(await offset(service), 3 * hour))
@@ -68,7 +69,7 @@ describe("clocks that are apart", { timeout: 60_000 }, () => {
   it("C4: a venue that an advance did not reach is asked again until it is there, then no more", async () => {
     const { there, script, service } = await opened()
     let isFrozen = true
-    /** Whether the venue has answered twice that it is there: to the jump, and to the last command of the advance. */
+    /** Whether the venue has answered twice: to the jump, and to the last command of the advance. */
     const isTold = () => script.sent.filter((sent) => "to" in sent && sent.to > Date.now() + 2.9 * hour).length > 2
     script.command = (command) => {
       if (command.type !== "advance") return new VenueControlError({ why: "refused", detail: "advance alone" })
@@ -79,7 +80,7 @@ describe("clocks that are apart", { timeout: 60_000 }, () => {
     await service.done(["sim", "clock", "advance", "3h"])
     const { length: told } = script.sent
     await eventually(() => Promise.resolve(assert.isAtLeast(script.sent.length, told + 2)))
-    // A request of that time may be executed at an earlier one.
+    // A request of that time may be executed at an earlier time.
     closeTo(
       await service.run(Effect.map(BusinessClock, (clock) => clock.venueTime().behindUntil)),
       Date.now() + 3 * hour
@@ -88,7 +89,7 @@ describe("clocks that are apart", { timeout: 60_000 }, () => {
     await eventually(() => Promise.resolve(closeTo(there.ahead, 3 * hour)))
     const { length } = script.sent
     closeTo(await offset(service), 3 * hour)
-    // A move of its own later is the next command that the venue gets.
+    // A later move of its own clock is the next command that the venue gets.
     await service.done(["sim", "clock", "advance", "1h"])
     const later = script.sent.slice(length)
     assert.isAbove(later.length, 0)
@@ -109,7 +110,7 @@ describe("clocks that are apart", { timeout: 60_000 }, () => {
     const { there, books, service } = await opened(false)
     const client = await service.client((await service.partner({ code: "REAL", sandbox: false })).key)
     const { clientUid } = await service.done(["client", "show", String(client)])
-    // The board of offers, too, is of a time to come.
+    // The board of offers also has a future time.
     expectLog(/quarantined[^]*(more than 5 s ahead|time to come)/)
     there.ahead = 3 * hour
     books.publish(clientUid, (stamp) => ({

@@ -76,7 +76,7 @@ const connected = (wanted: boolean) =>
     (found) => found.connected === wanted
   )
 let isHidden = false
-/** From now on the stream gives no event: it is closed, or open with heartbeats alone. */
+/** From now on the stream delivers no events: it is closed, or open with heartbeats alone. */
 const hide = async (how: "stream" | "silence" | "events"): Promise<void> => {
   isHidden = true
   world.hide(how)
@@ -97,11 +97,11 @@ const breaksOf = async (clientId: number) =>
 const sequenceOf = async (clientId: number): Promise<number> =>
   Number((await query(service, `SELECT sequence FROM venue_accounts WHERE client_id = ${clientId}`))[0]?.sequence ?? 0)
 
-/** A client with something at the venue, and the change there that the service is to learn of by events alone. */
+/** A client with an object at the venue, and a change there that only events report to the service. */
 interface Story {
   readonly clientId: number
   readonly change: (account: string) => void
-  /** The state here that the events lead to. */
+  /** The state of this service after the events. */
   readonly after: () => Promise<unknown>
 }
 

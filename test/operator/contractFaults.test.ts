@@ -1,7 +1,7 @@
 /**
- * Whatever the venue does wrong (each fault of `sim venue fault`) while a request is made, accepted, withdrawn or closed and a
- * contract is torn up, the end is that of D4 and D5: at most one contract, one commission and one settlement each, the books
- * and both sides agree. A real service and the real simulator, a process of its own.
+ * For each fault of the venue (`sim venue fault`) while a request is made, accepted, withdrawn or closed and a contract
+ * is torn up, the end is that of D4 and D5: at most one contract, one commission and one settlement each, and agreement
+ * of the books and both sides. A real service and the real simulator, in a process of its own.
  */
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { Effect, Exit, Scope } from "effect"
@@ -24,7 +24,7 @@ const folder = mkdtempSync(join(tmpdir(), "brokerage-faults-"))
 const scope = Effect.runSync(Scope.make())
 let service: OperatorService
 let steps: ReturnType<typeof contractSteps>
-/** One for each step: calls of one client wait for one another. */
+/** One client for each step, because calls of one client are sequential. */
 let clients: ReadonlyArray<number> = []
 beforeAll(async () => {
   const { connection } = await Effect.runPromise(
@@ -43,7 +43,7 @@ afterAll(async () => {
 })
 
 const venue = (...words: ReadonlyArray<string>) => service.done(["sim", "venue", ...words])
-/** Asks until the market is live again after the last fault. */
+/** Sends the request until the market is live again after the last fault. */
 const request = async (clientId: number, autoAccept: boolean): Promise<number> => {
   const answer = await steps.poll(
     () => steps.post(clientId, "/rfq", steps.rfqBody({ autoAccept })),
@@ -53,7 +53,7 @@ const request = async (clientId: number, autoAccept: boolean): Promise<number> =
 }
 const opened = async (clientId: number): Promise<number> =>
   (await steps.until(clientId, await request(clientId, true), ({ state }) => state === "ACCEPTED")).contractId
-/** A quote of the request that can be taken now. */
+/** A quote of the request that can be accepted now. */
 const quoteOf = async (clientId: number, rfqId: number): Promise<number> => {
   const isLive = ({ acceptable }: { readonly acceptable: boolean }) => acceptable
   const { quotes } = await steps.until(clientId, rfqId, (rfq) => rfq.quotes.some(isLive))
@@ -64,7 +64,7 @@ const accepting = async (clientId: number, rfqId: number) => {
   return () => steps.post(clientId, `/rfq/${rfqId}/accept`, { quoteId })
 }
 
-/** What is prepared while the venue is sound, and then done while it is not. */
+/** Steps that are prepared while the venue works, and run while it does not. */
 const prepared: ReadonlyArray<(clientId: number) => Promise<() => Promise<unknown>>> = [
   (clientId) => Promise.resolve(() => steps.post(clientId, "/rfq", steps.rfqBody({ autoAccept: false }))),
   async (clientId) => accepting(clientId, await request(clientId, false)),
@@ -97,7 +97,7 @@ const prepared: ReadonlyArray<(clientId: number) => Promise<() => Promise<unknow
   }
 ]
 
-/** How often the fault has struck. */
+/** The number of times that the fault has applied. */
 const strikes = async (): Promise<number> => (await venue("show")).faults[0].struck
 
 const atRest = async () => {
@@ -109,7 +109,7 @@ const atRest = async () => {
   return Number(row?.n)
 }
 
-/** Faults of what these steps do not touch: orders, funding and staking. */
+/** Faults that these steps can't meet: of orders, funding and staking. */
 const others = ["fill-before-ack", "writer-default", "unpriced-funding"]
 
 const kinds = faultKinds.filter((kind) => !others.includes(kind))
@@ -137,7 +137,7 @@ describe("D4, D5: faults of the venue", () => {
       )
       assert.deepStrictEqual(twice, [])
       assert.strictEqual((await service.cli(["ledger", "verify"])).status, 0)
-      // Whoever asked last has its place again.
+      // Frees the limit on open requests of each client.
       for (const clientId of clients) {
         const open = await query<{ readonly id: bigint }>(
           service,

@@ -1,6 +1,6 @@
 /**
  * Changing the custody model (doc 3, Changing the custody model; D15; SC-SET-11): every guard blocks and is named with
- * what clears it, nothing slips between the count and the change, and the books hold under the history of models.
+ * its remedy, no write comes between the count and the change, and the books hold for every history of models.
  */
 import { assert, describe, it, vi } from "@effect/vitest"
 import { Effect } from "effect"
@@ -47,7 +47,7 @@ const withdraw = (firm: Firm, clientId: number, amount: string, currency = "USDC
     key: firm.key,
     body: { partnerRef: `w${++refs}`, currency, amount }
   })
-/** What the firms have paid each other; positive: the service paid the partner. */
+/** A payment between the firms; positive: the service paid the partner. */
 const payFirms = (code: string, amount: string) => {
   const period = ["--from", "0", "--to", String(Date.now()), "--tx-ref", `wire ${++refs}`]
   return service.done(["interfirm", "record", code, "--amount", amount, ...period], "FINANCE")
@@ -132,7 +132,7 @@ describe("doc 3, Changing the custody model", () => {
     assert.match(open[2] ?? "", /^Settlement items are not settled: 1 PENDING, -10\.000000 USDC/)
     assert.match(open[3] ?? "", /^-10\.000000 USDC are outstanding .*interfirm record P --amount -10\.000000\.$/)
     assert.lengthOf(open, 4)
-    // The recipe of the text, in its order.
+    // The procedure of the specification, in its order.
     await settle(firm, "FAILED")
     assert.match(
       (await blockersOf(line))[2] ?? "",
@@ -147,7 +147,7 @@ describe("doc 3, Changing the custody model", () => {
     await report(firm, clientId, "WITHDRAWAL", "40")
     assert.deepStrictEqual(await blockersOf(line), [])
     assert.strictEqual((await service.done(line)).custodyModel, "BROKER")
-    // What is on file stays readable, and what comes now goes the other way; the BTC is paid out that way too.
+    // Stored items stay readable, and new ones follow the new model; the BTC is also paid out by the new model.
     assert.lengthOf((await get(service, firm.key, "/settlement/items")).json.data.items, 1)
     assert.lengthOf((await get(service, firm.key, "/collateral")).json.data.reports, 2)
     assert.strictEqual((await report(firm, clientId, "DEPOSIT", "1")).status, 409)
@@ -170,7 +170,7 @@ describe("doc 3, Changing the custody model", () => {
       await adjust(clientId, way.change)
       await settle(firm, "SETTLED")
       await report(firm, clientId, "WITHDRAWAL", way.left)
-      // Only the firms' own balance is left, and its payment is all that is asked for.
+      // Only the balance between the firms is left, and its payment is the only remedy.
       const open = await blockersOf(custody(way.code, "BROKER"))
       assert.lengthOf(open, 2)
       assert.isTrue(
@@ -179,7 +179,7 @@ describe("doc 3, Changing the custody model", () => {
       await payFirms(way.code, way.change)
       assert.strictEqual((await service.done(custody(way.code, "BROKER"))).custodyModel, "BROKER")
       assert.deepStrictEqual(await brokenInvariants(service), [])
-      // Nothing is reset: what the firms have paid each other stays in the collateral held, as its definition says.
+      // Nothing is reset: the payments between the firms stay part of the collateral held, by its definition.
       const { currencies, definitions } = (await get(service, firm.key, "/settlement/summary")).json.data
       const paid = BigInt(way.change) * BigInt(round + 1)
       assert.deepInclude(currencies[0], { collateralHeld: `${-paid}.000000`, clientCash: "0.000000" })
@@ -257,7 +257,7 @@ describe("doc 3, Changing the custody model", () => {
 })
 
 describe("custody change while writes are queued", () => {
-  /** Rows of each model's own kind after the change and before it, by the numbers of the ledger's transactions. */
+  /** Rows of the other model after the change and before it, by the numbers of the ledger's transactions. */
   const strays = (partnerId: number) =>
     query<{ readonly what: string }>(
       service,
@@ -276,7 +276,7 @@ describe("custody change while writes are queued", () => {
       const firm = await partnerFirm(`RACE${round}`)
       const clients = [await service.client(firm.key), await service.client(firm.key)]
       const sends = Array.from({ length: 200 }, (_, n) => report(firm, clients[n % 2] as number, "DEPOSIT", "1"))
-      // The later rounds let some of them in first.
+      // In later rounds some writes are committed first.
       if (round > 2) await Promise.race(sends)
       const change = await service.cli(custody(firm.code, "BROKER"))
       const answers = await Promise.all(sends)
@@ -318,7 +318,7 @@ describe("custody change while writes are queued", () => {
     }
   )
 
-  /** Writes sent once the partner is held; they are all waiting in their mailboxes when the model changes. */
+  /** Writes that are sent once the partner is held. They all wait in their mailboxes when the model changes. */
   const queuedBehind = (firm: Firm, to: "BROKER" | "PARTNER", send: () => ReadonlyArray<Promise<Answer>>) => {
     let sends: ReadonlyArray<Promise<Answer>> = []
     const change = { to, collateralAsset: to === "PARTNER" ? "EURX" : "", reason: "test", changedBy: "ADMIN" } as const

@@ -1,6 +1,6 @@
 /**
- * Deposit notices through the command line: finance lists, confirms and rejects; nobody else decides (operator surface,
- * deposit; doc 3, Deposit notice; D9; A3-04, A3-05, A3-44).
+ * Deposit notices through the command line: finance lists, confirms and rejects; no other role decides (operator
+ * surface, deposit; doc 3, Deposit notice; D9; A3-04, A3-05, A3-44).
  */
 import { assert, describe, it } from "@effect/vitest"
 import { exitStatus } from "../../cli/CliIo.ts"
@@ -151,7 +151,7 @@ describe("operator surface, deposit", () => {
       ]
     )
     assert.include((await runRecorded(["deposit", "list", ...service.connection("FINANCE")])).stdout, "PENDING")
-    // What is decided already asks nothing, and says who did.
+    // A decided notice needs no confirmation, and the reply names who decided.
     await service.done(["deposit", "confirm", noticeId], "FINANCE")
     const again = await runRecorded(["deposit", "confirm", noticeId, ...service.connection("FINANCE")], {
       confirm: () => assert.fail("it asks about what it would not do")

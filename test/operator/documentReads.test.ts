@@ -1,6 +1,6 @@
 /**
- * Reading documents through the command line: compliance and ADMIN alone, with a reason, audited before anything is
- * answered; the content goes to a file that is nobody else's (operator surface, rules and document; A1-38).
+ * Reads of documents through the command line: only compliance and ADMIN, with a reason, audited before the reply; the
+ * content goes to a file that only its owner can read (operator surface, rules and document; A1-38).
  */
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { Effect } from "effect"

@@ -1,5 +1,6 @@
 /**
- * `--dry-run`: every command that writes can be asked what it would do, and writes nothing then (operator surface; A3-45).
+ * `--dry-run`: every command that writes has a dry run, which shows the effect and writes nothing (operator surface;
+ * A3-45).
  */
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import type { Command } from "commander"
@@ -24,7 +25,7 @@ beforeAll(async () => {
 })
 afterAll(() => service.stop())
 
-/** One object for every command to act on. */
+/** One object for every command. */
 const makeWorld = async () => {
   const broker = await service.partner({ code: "BROK", custody: "BROKER", collateralAsset: "", sandbox: false })
   const partner = await service.partner({ code: "PART" })
@@ -121,16 +122,16 @@ const contents = async (): Promise<Readonly<Record<string, unknown>>> => {
 interface Row {
   readonly params?: Readonly<Record<string, string>>
   readonly body?: unknown
-  /** What the command answers in this world when it is no success. */
+  /** The status of the command in this setup, if it fails. */
   readonly status?: number
-  /** A table in which it would write. */
+  /** A table to which the command would write. */
   readonly writes?: string
 }
 
 const reason = "a reason"
 const symbol = "BTC-USDC-PERP"
 
-/** Every command to the simulated venue writes its audit row alone. */
+/** Every command to the simulated venue writes only its audit row. */
 const rowsOfVenue = (): Readonly<Record<string, Row>> => {
   const bodies: Readonly<Record<string, object>> = {
     restart: {},
@@ -382,7 +383,7 @@ describe("operator surface, --dry-run", () => {
 
 const program = await buildProgram(new Cli(recordingIo().io))
 
-/** The leaves of the command line that offer a dry run, by their last two words. */
+/** The commands that offer a dry run, by their last two words. */
 const offering = (): ReadonlyArray<string> => {
   const found: Array<string> = []
   const visit = (command: Command, path: ReadonlyArray<string>): void => {

@@ -1,6 +1,6 @@
 /**
- * Dry runs of the two commands that change more than a mailbox: the keys and the clock stay as they are (operator
- * surface, --dry-run; architecture, At rest).
+ * Dry runs of the two commands that change more than a mailbox: keys and clock stay unchanged (operator surface,
+ * --dry-run; architecture, At rest).
  */
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { makeSealing } from "../../src/runtime/engine/sealing/Sealing.ts"

@@ -1,6 +1,6 @@
 /**
- * Rotation of the encryption key by command while the service works: nothing is lost, nothing is sealed with a key that
- * the file does not hold, and what is left half done goes on (architecture, At rest).
+ * Rotation of the encryption key by command while the service works: nothing is lost, no value is sealed with a key
+ * that the file lacks, and an interrupted rotation continues (architecture, At rest).
  */
 import { afterAll, assert, beforeAll, describe, it, vi } from "@effect/vitest"
 import { Effect } from "effect"
@@ -101,7 +101,7 @@ describe("encryption rotate", () => {
     assert.isTrue(filed.startsWith(before.file))
     assert.match(filed.slice(before.file.length), /^2 [A-Za-z0-9+/]{43}=\n$/)
     assert.strictEqual(statSync(join(folder, keyFileName)).mode & 0o777, 0o600)
-    // Work goes on meanwhile, with the new key.
+    // The service works with the new key in the meantime.
     for (let n = 0; n < 10; n++) assert.strictEqual((await mifid()).status, 200)
 
     const shown = await atRest()
@@ -230,7 +230,7 @@ describe("encryption rotate", () => {
     await rotate()
     setPauseTrigger("key-written", null)
     await service.stop()
-    // The first start comes to its second batch and no further.
+    // The first start stops in its second batch.
     await start({ pauseMillis: 600_000, settleMillis: 0 })
     await vi.waitFor(
       async () => {
@@ -305,7 +305,7 @@ describe("encryption rotate", () => {
       (n) => `${n} ${loadKeyFile(folder).keys.get(n)?.toString("base64") ?? Buffer.alloc(32, n).toString("base64")}\n`
     )
     writeFileSync(join(folder, keyFileName), text.join(""))
-    // Taken up as a key that was filed and not used yet.
+    // Uses the key that is already in the file.
     assert.strictEqual((await rotate()).json.current, 255)
     await atRest()
     const refused = await rotate()
@@ -330,7 +330,7 @@ describe("encryption rotate", () => {
     const asked: Array<string> = []
     const confirm = (question: string) => asked.push(question) === 0
     const line = (verb: string) => ["encryption", verb, ...service.connection("ADMIN")]
-    // A rotation that would be refused, because the last one still seals, is refused before the question.
+    // A rotation that would be refused, because the last one still seals, is refused before the confirmation.
     const ran = await runRecorded(line("rotate"), { confirm })
     assert.strictEqual(ran.status, 1)
     assert.strictEqual(asked.length === 1, ran.stderr.endsWith("Nothing was done.\n"), ran.stderr)

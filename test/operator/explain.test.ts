@@ -1,6 +1,6 @@
 /**
- * What `explain` shows a person: the figure that decides, what is missing, and every field of the write (operator surface;
- * A3-02, A3-14, F2, F25).
+ * The output of `explain` for a person: the deciding figure, the missing parts, and every field of the write (operator
+ * surface; A3-02, A3-14, F2, F25).
  */
 import { assert, describe, it } from "@effect/vitest"
 import { runRecorded } from "./operatorHarness.ts"

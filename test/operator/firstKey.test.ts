@@ -28,7 +28,7 @@ beforeEach(async () => {
 })
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
-/** One start; `dies` between the file and the commit of the hash. */
+/** One start. `dies`: the process dies between the file and the commit of the hash. */
 const start = (dies = false) =>
   service.run(
     Effect.gen(function* () {

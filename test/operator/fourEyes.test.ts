@@ -1,4 +1,4 @@
-/** Four eyes: bound to the exact arguments, single use, never by the key that asked (operator surface, Four eyes). */
+/** Four eyes: bound to the exact arguments, single use, never granted by the requesting key (operator surface). */
 import { assert, describe, it } from "@effect/vitest"
 import { fourEyesClasses } from "../../src/http/api/operator/commands.ts"
 import {
@@ -65,7 +65,7 @@ describe("operator surface, Four eyes", () => {
       clientUid: "EYES-00000001"
     })
     assert.deepStrictEqual([row.status, row.expiresAt - row.requestedAt], ["GRANTED", approvalMillis])
-    // A partner is bound by its id, and shown by its code.
+    // The approval stores a partner by its id, and shows its code.
     const { approvalId } = await service.done(["key", "issue", "EYES", "--label", "x", "--scope", "READ"], "ADMIN")
     const shown = await runRecorded(["approval", "show", String(approvalId), ...service.connection("ADMIN")])
     assert.match(shown.stdout, /^object +partner EYES$/m)
@@ -145,7 +145,10 @@ describe("operator surface, Four eyes", () => {
     assert.notInclude(JSON.stringify(await service.done(["approval", "list"])), granted.result.key)
   })
 
-  /** Asks, grants with another key, and shows that neither the asker nor a second grant can do more. */
+  /**
+   * Requests a command, grants it with another key, and checks that neither the requester nor a second grant has any
+   * effect.
+   */
   const asked = async (line: ReadonlyArray<string>, by: "ADMIN" | "FINANCE") => {
     const pending = await service.done(line, by)
     assert.deepStrictEqual(Object.keys(pending), ["approvalId"])
@@ -265,7 +268,7 @@ describe("operator surface, Four eyes", () => {
   it("a granted command that a dead process never ran is answered as such, and may be granted again, once", async () => {
     const before = Number(await cash())
     const { approvalId, grant } = await asked(adjust(`-${before + 1}`), "FINANCE")
-    // Refused now, so that nothing is booked; without its mark it looks as it would after a crash.
+    // The command is refused now, so that nothing is booked. Without the claim the state is that after a crash.
     assert.strictEqual((await service.cli(grant, "ADMIN")).refusal.data.outcome, "REFUSED")
     await query(service, "DELETE FROM claims WHERE name = $1", [`approval:${approvalId}`])
     assert.strictEqual(await outcomeOf(approvalId), "NOT_RUN")
@@ -286,7 +289,7 @@ describe("operator surface, Four eyes", () => {
     )
   })
 
-  /** A guarded request of an operator key of its own, which is revoked afterwards when `revoke` is called. */
+  /** A guarded request of a separate operator key, which `revoke` revokes later. */
   const askedByAnother = async (label: string, line: ReadonlyArray<string> = adjust("1")) => {
     const { operatorId, key } = await service.done(["operator", "create", "--label", label, "--role", "FINANCE"])
     const connection = ["--url", service.url, "--operator-key", key, "--ca", service.caFile]
@@ -310,7 +313,7 @@ describe("operator surface, Four eyes", () => {
   it("nor is it granted again when its command has not run yet", async () => {
     const { approvalId, grant, revoke } = await askedByAnother("left")
     await service.done(grant, "ADMIN")
-    // Without its mark it looks as it would after a crash before the command's commit.
+    // Without the claim the state is that after a crash before the command's commit.
     await query(service, "DELETE FROM claims WHERE name = $1", [`approval:${approvalId}`])
     const before = await cash()
     await service.done(revoke)
@@ -343,7 +346,7 @@ describe("operator surface, Four eyes", () => {
     )
     assert.strictEqual(await outcomeOf(approvalId), "REFUSED")
     assert.strictEqual((await service.cli(grant, "SECOND")).refusal.code, 4092)
-    // One that was done before the revocation stays done, and holds nobody up.
+    // A command that was done before the revocation stays done, and delays no other command.
     const done = await askedByAnother("left early")
     await service.done(done.grant, "ADMIN")
     await service.done(done.revoke)
@@ -454,7 +457,7 @@ describe("operator surface, Four eyes", () => {
     const args = JSON.parse(row?.args ?? "{}")
     assert.strictEqual(entry.reason, `ledger adjust ${hashArguments(args)} by ${row?.asker}`)
     const forged = { ...args, amount: "4000" }
-    // As if it had been granted: a row that waits is taken from memory, not from the table.
+    // Simulates a grant: memory holds pending rows, so the change of the table is not seen.
     await query(
       service,
       `UPDATE approvals SET state = 'GRANTED', args = $2::json,

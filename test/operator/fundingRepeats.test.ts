@@ -1,6 +1,7 @@
 /**
- * A stamp of funding that the venue says again under a new sequence, with the same figures or with others: the first word stands, each
- * other one is set aside under a reason of its own, and no failure of ours is logged (F14, A2-115).
+ * A funding stamp that the venue reports again under a new sequence, with the same or with other figures: the first
+ * report stays, each other one is quarantined under its own reason, and no failure of the service is logged (F14,
+ * A2-115).
  */
 import { afterAll, assert, beforeAll, describe, it, vi } from "@effect/vitest"
 import { Effect } from "effect"
@@ -26,7 +27,7 @@ beforeAll(async () => {
 })
 afterAll(() => service.stop())
 
-/** The position of the account, as earlier trades would have left it. */
+/** Sets the position of the account that earlier trades would have left. */
 const holds = (netQty: string) => {
   const by = { role: "SYSTEM", keyLabel: "test", requestId: "test", actor: "system:venue" }
   const { positions } = sampleRows(clientId)
@@ -53,7 +54,7 @@ const stamped = (change: object = {}) => {
   return venue.publish(uid, (at) => ({ type: "funding", ...at, funding: { ...funding, ...change } }))
 }
 
-/** What is set aside of the account, once so many of its events are passed. */
+/** The account's quarantined events, once this number of its events is processed. */
 const asideAfter = ({ fact }: ReturnType<typeof stamped>): Promise<ReadonlyArray<string>> =>
   vi.waitFor(
     async () => {

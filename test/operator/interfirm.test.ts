@@ -1,6 +1,6 @@
 /**
- * Payments between the firms: `interfirm record` through the command line, what the partner sees of it, and what stands
- * in the way of closing (doc 3, Interfirm settlement record; A3-25; operator surface; D15).
+ * Payments between the firms: `interfirm record` through the command line, the partner's view of it, and the blockers
+ * of closing (doc 3, Interfirm settlement record; A3-25; operator surface, D15).
  */
 import { assert, describe, it } from "@effect/vitest"
 import { get, query, rowsOf } from "../support/Builders.ts"

@@ -1,6 +1,6 @@
 /**
- * kyc clear clears what was looked at: a case that is open and not named, or that shows more by now, is not cleared
- * unseen (operator surface, kyc clear; D1; F26).
+ * kyc clear clears only the reviewed state: an open case that is not named, or that has new content, is not cleared
+ * (operator surface, kyc clear; D1; F26).
  */
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
@@ -33,7 +33,7 @@ const openCases = async (clientId: number): Promise<ReadonlyArray<number>> =>
 const stateOf = async (clientId: number) =>
   (await service.done(["client", "show", String(clientId)])).lifecycleState as string
 const note = ["--note", "another person"]
-/** What the command reads before it clears. */
+/** The state that the command reads before it clears. */
 const look = (clientId: number): Promise<ReadCase> =>
   callService(
     { url: service.url, operatorKey: service.keys.COMPLIANCE, ca: readFileSync(service.caFile, "utf8"), dryRun: false },
@@ -53,7 +53,7 @@ const held = async () => {
   const { json, text } = await service.call("POST", "/partner/v1/clients", { key, body })
   assert.strictEqual(json.data.status, "PENDING_REVIEW", text)
   const { clientId, review } = json.data as { readonly clientId: number; readonly review: { readonly caseId: number } }
-  /** Another entry of the name: the pass opens a case for it. */
+  /** Another entry of the name, for which the pass opens a case. */
   const again = async (): Promise<number> => {
     await list(name)
     await passesDone(service)
@@ -82,7 +82,7 @@ describe("operator surface, kyc clear of what was looked at", () => {
     assert.deepStrictEqual(await rowCounts(service), before)
     assert.strictEqual(await stateOf(clientId), "KYC_PENDING")
     const both = await clear(clientId, "--case", String(caseId), "--case", String(later))
-    // The pass has frozen the client: that is lifted by itself.
+    // The pass has frozen the client; that restriction is lifted separately.
     assert.deepStrictEqual([both.status, both.json?.lifecycleState, both.json?.openCases], [0, "RESTRICTED", []])
   })
 

@@ -215,7 +215,7 @@ describe("operator surface, kyc reject-person", () => {
 describe("operator surface, kyc clear", () => {
   it("D1: what came into the file after compliance looked is not cleared with the rest", async () => {
     const { clientId } = await heldClient()
-    // The clearing reads the sections after it has looked at the file.
+    // The clearing reads the sections after it has read the case file.
     const { refusal } = await heldAt(
       service,
       "block_payloads",
@@ -302,7 +302,7 @@ describe("operator surface, kyc show", () => {
       removedAt: null
     }
     assert.deepStrictEqual([opened.revision, opened.entries, file.entries], [1, [entry], [entry]])
-    // An entry that is off the list by now is still told, with the time it went.
+    // An entry that has been removed from the list is still shown, with the time of removal.
     const { removedAt } = await service.done(["screening", "remove", String(entryId)], "COMPLIANCE")
     const later = await service.done(["case", "show", String(caseId)], "SUPPORT")
     assert.deepStrictEqual(later.entries, [{ ...entry, removedAt }])

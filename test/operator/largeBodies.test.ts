@@ -1,6 +1,6 @@
 /**
- * Bodies that would cost the operator surface its memory or its time, dry runs asked for in the wrong place, and what every
- * answer says of being kept (doc 1, Limits: body caps; A1-01, A1-27; operator surface, rules).
+ * Bodies that would cost the operator surface memory or time, dry runs with a wrong parameter, and the caching headers
+ * of every answer (doc 1, Limits: body caps; A1-01, A1-27; operator surface, rules).
  */
 import { assert, describe, it } from "@effect/vitest"
 import { maxImportPiece } from "../../src/http/api/operator/ScreeningGroup.ts"

@@ -1,6 +1,7 @@
 /**
- * `ledger export`: the books as other programs read them, proved by hledger itself where it is installed and by a strict
- * reader of our own for Beancount; pages that never part a transaction (operator surface, ledger export; A2-62, A2-74).
+ * `ledger export`: the books in formats of other programs, checked by hledger itself if it is installed, and by a
+ * strict reader of our own for Beancount; pages that never split a transaction (operator surface, ledger export; A2-62,
+ * A2-74).
  */
 import { PgClient } from "@effect/sql-pg"
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
@@ -27,7 +28,7 @@ import { type OperatorService, runRecorded, startOperatorService } from "./opera
 import { hasTool, skipNote } from "../support/tools.ts"
 
 const proved = it.skipIf(!hasTool("hledger"))
-/** Beancount itself, where it happens to be installed; our own strict reader everywhere. */
+/** Beancount itself, if it is installed; our own strict reader otherwise. */
 const beancount = hasTool("bean-check")
 const hledgerNote = skipNote("hledger")
 
@@ -39,7 +40,7 @@ interface Client {
 let service: OperatorService
 let folder: string
 let clients: ReadonlyArray<Client>
-/** A moment between two days of postings. */
+/** A time between two days of postings. */
 let middle: number
 let files = 0
 const names = ["Quirinus", "Habermeyer"]
@@ -60,7 +61,7 @@ const adjust = (clientId: number, currency: string, amount: string, more: Readon
     "FINANCE"
   )
 
-/** The export as a file; its path. */
+/** Exports to a file. Returns its path. */
 const exported = async (format: string, more: ReadonlyArray<string> = []) => {
   const output = join(folder, `${++files}.${format}`)
   const summary = await service.done(["ledger", "export", "--format", format, "--output", output, ...more], "FINANCE")
@@ -74,7 +75,7 @@ const checkText = (text: string) => {
   return check(file)
 }
 
-/** Cash of each client and currency as the partner surface answers it. */
+/** Cash of each client and currency from the partner surface. */
 const answered = async (): Promise<Readonly<Record<string, string>>> => {
   const all: Record<string, string> = {}
   for (const { id, key } of clients) {

@@ -1,5 +1,5 @@
 /**
- * `ledger verify` over the operator surface: one at a time, without a hold on the service, and gone with its caller
+ * `ledger verify` over the operator surface: one at a time, without a delay for the service, and ended with its caller
  * (operator surface, ledger verify; architecture, HTTP). Reads of one operator take turns.
  */
 import { PgConnection } from "@effect/sql-pg"
@@ -25,7 +25,7 @@ afterAll(async () => {
   await service.stop()
 })
 
-/** While `during` runs, a verification waits at its first look at the postings. */
+/** While `during` runs, a verification waits at its first read of the postings. */
 const held = async (during: () => Promise<void>, table = "postings"): Promise<void> => {
   await service.run(holder.query("BEGIN"))
   try {
@@ -48,7 +48,7 @@ describe("operator surface, ledger verify", () => {
     await held(async () => {
       both = Promise.allSettled([verify(), verify()])
       await waits(1)
-      // The service goes on meanwhile.
+      // The service works in the meantime.
       assert.strictEqual((await service.partner()).code, "P1")
       assert.strictEqual(await waiting("postings"), 1)
     })
@@ -78,7 +78,7 @@ describe("reads of one operator", () => {
     const port = Number(new URL(service.url).port)
     const read = (path: string, key: string) => callServer(agent, port, "GET", `/operator/v1${path}`, { key })
     let audits: Promise<ReadonlyArray<Answer>> = Promise.resolve([])
-    // Five of one key at a time, and one whose filter has no index.
+    // Five requests of one key at a time, and one whose filter has no index.
     const running = pageBudget.share / pageBudget.operatorRows + 1
     await held(async () => {
       const paths = Array.from({ length: 12 }, (_, n) => (n % 4 === 0 ? "/audit?since=1" : "/audit"))

@@ -1,6 +1,6 @@
 /**
- * A client's standing through the command line, on a real service: closing behind the zero check, reopening, the level
- * taken back, the categorization, and the end of a closed client's documents (D1, D3, D19; A1-38, A1-40, A1-47).
+ * A client's lifecycle through the command line, on a real service: closing after the zero check, reopening, a lowered
+ * level, the categorization, and the end of a closed client's documents (D1, D3, D19; A1-38, A1-40, A1-47).
  */
 import { assert, describe, it } from "@effect/vitest"
 import { answersFor } from "../../src/machines/appropriateness/scoring.ts"
@@ -230,7 +230,7 @@ describe("operator surface, client close", () => {
     const clientId = await service.client(key)
     const adjust = (amount: string) =>
       service.done(["ledger", "adjust", String(clientId), "--currency", "USDC", `--amount=${amount}`, "--reason", "r"])
-    // The zero check reads the items first and the claims after them.
+    // The zero check reads the items first, and the claims afterwards.
     const { status, refusal } = await heldAt(
       service,
       "claims",
@@ -278,7 +278,7 @@ describe("operator surface, client reopen", () => {
       assert.deepStrictEqual([answer.status, answer.json.code], [...expected], `${path}: ${answer.text}`)
     }
     assert.deepInclude(await rowOf(clientId), { lifecycleState: "KYC_REJECTED", verificationLevel: "NONE" })
-    // The package waits for nobody any more; why the person was refused is not the partner's to read.
+    // The package waits for nobody any more. The partner may not read the reason of the refusal.
     const file = async () => (await get(service, key, `/clients/${clientId}/kyc`)).json.data
     assert.deepInclude(await file(), { status: "REJECTED", reviewNote: "The person was refused for good." })
     const reopened = await run("reopen", clientId)
@@ -312,7 +312,7 @@ describe("operator surface, client reopen", () => {
     assert.deepStrictEqual([first.refusal.code, first.refusal.data.unseenCandidates], [4092, 1])
     const notes = (await ofClient(service, "audit", clientId)).filter(({ action }) => action === "case.note")
     assert.lengthOf(notes, 1)
-    // It is shown now; but over a true match a clearance has to say why.
+    // The entry is shown now. A clearance over a true match still needs a note.
     const second = await service.cli(["kyc", "clear", String(clientId)], "COMPLIANCE")
     assert.strictEqual(second.refusal.code, 4092)
     assert.lengthOf(second.refusal.data.trueMatches, 1)

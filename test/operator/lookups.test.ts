@@ -1,6 +1,6 @@
 /**
- * What staff look up: any client by any of its names, lists of what was reported and booked, an endpoint and what was sent to it,
- * and everything that waits (operator surface, Back office and queue; doc 3).
+ * Reads for staff: any client by any of its names, lists of reports and bookings, an endpoint and its deliveries, and
+ * all waiting items (operator surface, Back office and queue; doc 3).
  */
 import { PgClient } from "@effect/sql-pg"
 import { assert, describe, it } from "@effect/vitest"
@@ -260,7 +260,7 @@ describe("operator surface, queue", () => {
         ["statement", true, "statement jobs"],
         ["case", false, `kyc clear ${held.clientId}`],
         ["deposit", true, `deposit confirm ${notice.json.data.noticeId}`],
-        // Whoever has asked does not grant.
+        // The requester can't grant.
         ["approval", false, `approval grant ${approvalId}`],
         ["break", true, `break close ${breakId} --reason R`],
         ["reliance", false, "partner reliance BANK APPROVED --reason R"]

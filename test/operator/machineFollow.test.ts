@@ -1,6 +1,6 @@
 /**
- * An object followed from the terminal: each step once, a service that goes away under it and comes back, an object that ends, a
- * reader that has seen enough, a signal (operator surface, machine inspect). The service is reached through a gate of its own.
+ * An object that the terminal follows: each step once, a service that disconnects and returns, an object that ends, a
+ * reader that stops, a signal (operator surface, machine inspect). The service is behind a gate that the test controls.
  */
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { Redacted } from "effect"
@@ -37,7 +37,7 @@ const lineOf = (clientId: number): ReadonlyArray<string> => {
   return ["machine", "inspect", "client", String(clientId), "--follow", "--json", ...connection, "--ca", service.caFile]
 }
 
-/** The command in this process, and what it prints as it comes. */
+/** Runs the command in this process, and records its output. */
 const following = (clientId: number, over: Partial<CliIo> = {}) => {
   const told: Array<() => void> = []
   const { io, printed } = recordingIo()

@@ -1,6 +1,6 @@
 /**
- * Every machine's objects through `machine inspect`: whole from birth to now, without secrets or personal data, in pages,
- * found by an index; the audit by object; live objects by state (operator surface, Developers and QA; A3-45).
+ * Every machine's objects through `machine inspect`: complete from creation to now, without secrets or personal data,
+ * in pages, found by an index; the audit by object; live objects by state (operator surface, Developers and QA; A3-45).
  */
 import { PgClient } from "@effect/sql-pg"
 import { afterAll, assert, beforeAll, describe, it, vi } from "@effect/vitest"
@@ -29,7 +29,7 @@ type PathStep = typeof Step.Type
 
 const market = stakingVenue()
 let service: OperatorService
-/** The name of one object of each machine, and the actions its history must have. */
+/** The name of one object of each machine, and the actions that its history must have. */
 const objects = new Map<Kind, { readonly id: string; readonly actions: ReadonlyArray<string> }>()
 let email: string
 let secret: string
@@ -114,7 +114,7 @@ beforeAll(async () => {
 })
 afterAll(() => service.stop())
 
-/** Of a sandbox partner under BROKER custody: a deposit confirmed at once, and a withdrawal paid out of it at once. */
+/** For a sandbox partner under BROKER custody: a deposit confirmed at once, and a withdrawal paid at once. */
 const moneyOf = async (on: OperatorService): Promise<{ readonly noticeId: number; readonly requestId: number }> => {
   const { key } = await on.partner({ code: "HISW", custody: "BROKER", collateralAsset: "", sandbox: true })
   const path = `/partner/v1/clients/${await on.client(key)}`
@@ -124,7 +124,7 @@ const moneyOf = async (on: OperatorService): Promise<{ readonly noticeId: number
   return { noticeId, requestId: answer.json.data.requestId }
 }
 
-/** A contract that its client can't afford any more: torn up in a close-out. */
+/** A contract that its client's money no longer covers: torn up in a close-out. */
 const tradesOf = async (on: OperatorService) => {
   const { key } = await on.partner({ code: "HIST2" })
   const { trader, post, rfqBody, until, poll } = contractSteps(on, key, stepsOf(on, key))
@@ -150,7 +150,7 @@ const tradesOf = async (on: OperatorService) => {
   return { clientId: id, rfqId, contractId, closeOutId: closeouts[0].closeOutId }
 }
 
-/** An order that is cancelled, and one that is protected. */
+/** A cancelled order and a protected one. */
 const ordersOf = async (on: OperatorService) => {
   const { key } = await on.partner({ code: "HIST3" })
   const { trader, placed, cancel, limit, orderOf, poll } = orderSteps(on, key, stepsOf(on, key))
@@ -186,7 +186,7 @@ const misfitOf = async (
   )
 }
 
-/** A swap that is taken, paid in part, and of which the venue has corrected the fee. */
+/** A swap that is taken and partly paid, and whose fee the venue has corrected. */
 const swapOf = async (on: OperatorService): Promise<number> => {
   const { key } = await on.partner({ code: "HIST4" })
   const { lender, taken, until } = stakingSteps(on, key, market, stepsOf(on, key))
@@ -200,7 +200,7 @@ const swapOf = async (on: OperatorService): Promise<number> => {
   return swapId
 }
 
-/** A list of one name through the command line. */
+/** Imports a list with one name through the command line. */
 const importList = async (on: OperatorService): Promise<{ readonly importId: number }> => {
   const folder = mkdtempSync(join(tmpdir(), "brokerage-history-"))
   const file = join(folder, "list.csv")

@@ -1,12 +1,12 @@
 /**
- * One live object through the command line: its history is the audit rows that name it, and no others; timers are those
- * of the object and not of its whole mailbox (operator surface, machine inspect; A3-45).
+ * One live object through the command line: its history has exactly the audit rows that name it; its timers are those
+ * of the object, not of its whole mailbox (operator surface, machine inspect; A3-45).
  */
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { advance, collateral, dayMillis, onboard, person, query } from "../support/Builders.ts"
 import { type OperatorService, startOperatorService } from "./operatorHarness.ts"
 
-/** A calendar date so many days from now. */
+/** A calendar date this number of days from now. */
 const dateIn = (days: number) => new Date(Date.now() + days * dayMillis).toISOString().slice(0, 10)
 
 let service: OperatorService
@@ -59,7 +59,7 @@ describe("operator surface, machine inspect", () => {
       () => [`kycPackage:${held.kycPackageId} kyc.store`, `kycPackage:${held.kycPackageId} kyc.accept`]
     ],
     ["client", () => clientId, () => [`client:${clientId} client.onboard`]],
-    // The partner writes all its blocks with the package: the package's row tells.
+    // The partner writes all its blocks with the package, so the package's row records them.
     ["verificationBlock", () => `${clientId}:FATCA`, () => [`kycPackage:${packageId} kyc.store`]],
     ["verificationBlock", () => `${held.clientId}:PEP`, () => [`kycPackage:${held.kycPackageId} kyc.store`]]
   ]

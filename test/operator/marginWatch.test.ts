@@ -1,4 +1,4 @@
-/** Who stands how near to a close-out in a market (operator surface, margin watch; F8). */
+/** The accounts nearest to a close-out in a market (operator surface, margin watch; F8). */
 import { assert, describe, it } from "@effect/vitest"
 import { inTurn, putPosition } from "../support/orderRows.ts"
 import { gold, marginUntil, perp, perpVenue } from "../support/perpVenue.ts"
@@ -8,7 +8,7 @@ const world = perpVenue()
 // Positions without fills.
 const { service, key, report } = await openOperatorScenario({ layerVenue: world.layerVenue, damaged: true })
 
-/** Long 0.1 at 60,000, which ties up 600 of so much collateral. */
+/** A client with this collateral and a long of 0.1 at 60,000, whose margin is 600. */
 const holder = async (amount: string): Promise<number> => {
   const clientId = await service.client(key)
   assert.strictEqual((await report(clientId, { amount })).status, 201)
@@ -33,7 +33,7 @@ describe("operator surface, margin watch", () => {
     assert.deepStrictEqual([holders, mark], [3, "60000.0"])
     assert.deepStrictEqual(
       accounts.map(({ clientId, distancePct }: Near) => [clientId, distancePct]),
-      // (0.05 x 6,000 - 700) / (0.1 x 0.95) below 60,000, on the tick.
+      // (0.05 x 6,000 - 700) / (0.1 x 0.95) below 60,000, rounded to the tick.
       [
         [near, "7.01"],
         [middle, "21.05"],
@@ -47,7 +47,7 @@ describe("operator surface, margin watch", () => {
   })
 
   it("F7: a mark that passes a line is acted on, and shown; accounts that it concerns not are left alone", async () => {
-    // 700 less what 0.1 has lost is below a tenth of 5,850.
+    // 700 less the loss of 0.1 is below a tenth of 5,850.
     world.price("58500")
     const { accounts } = await marginWatchUntil(({ recorded }) => recorded === "MARGIN_CALL")
     assert.deepInclude(accounts[0], { riskState: "MARGIN_CALL", closeOutId: null, marginLevel: "94.01" })

@@ -1,5 +1,5 @@
 /**
- * Trading halts through the command line: whom they cover, how long, what is refused, and that a start forgets none
+ * Trading halts through the command line: their scope, their duration, refusals, and their survival of a restart
  * (operator surface, market; A2-11).
  */
 import { afterAll, assert, beforeAll, beforeEach, describe, it, vi } from "@effect/vitest"
@@ -40,7 +40,7 @@ beforeEach(async () => {
 })
 
 const list = () => service.done(["market", "list"], "SUPPORT")
-/** Unix ms so far ahead of the service's clock. */
+/** Unix ms, this far ahead of the service's clock. */
 const ahead = async (millis: number) => String((await service.done(["sim", "clock", "show"])).now + millis)
 const halt = (scope: string, ...rest: ReadonlyArray<string>) => [
   "market",

@@ -1,6 +1,6 @@
 /**
- * The operator surface on a real TLS socket over a private database, driven by the command line itself: what a test
- * types is what an operator types.
+ * The operator surface on a real TLS socket over a private database, driven by the command line itself: a test runs the
+ * same command lines as an operator.
  */
 import { Effect, Exit, Layer, Scope } from "effect"
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
@@ -30,7 +30,7 @@ export interface Ran {
   readonly refusal: any
 }
 
-/** An io that remembers what was printed. */
+/** An io that records the output. */
 export const recordingIo = (over: Partial<CliIo> = {}) => {
   const printed = { stdout: "", stderr: "" }
   const io: CliIo = {
@@ -104,13 +104,13 @@ export const startOperatorService = async (options: ServiceOptions = {}) => {
     "--ca",
     caFile
   ]
-  /** A command with --json, as the ADMIN unless another role is named; it asks nothing. */
+  /** Runs a command with --json, as the ADMIN unless another role is named, without questions. */
   const cli = (line: ReadonlyArray<string>, role: OperatorRole | "SECOND" = "ADMIN"): Promise<Ran> =>
     unsure([...line, "--yes"], role)
   /** As `cli`, without --yes. */
   const unsure = (line: ReadonlyArray<string>, role: OperatorRole | "SECOND" = "ADMIN"): Promise<Ran> =>
     runRecorded([...line, "--json", ...connection(role)])
-  /** As `cli`, and its JSON document; throws what was refused. */
+  /** Like `cli`, and returns its JSON document; throws the refusal. */
   const done = async (line: ReadonlyArray<string>, role: OperatorRole | "SECOND" = "ADMIN") => {
     const ran = await cli(line, role)
     if (ran.status !== 0) throw new Error(`${line.join(" ")}: ${ran.stderr}`)

@@ -1,4 +1,4 @@
-/** A scenario whose service can also be driven by the command line: what an operator's test file begins with, in one line. */
+/** A scenario whose service the command line can also drive: the first line of an operator's test file. */
 import { afterAll, assert } from "@effect/vitest"
 import { readFileSync } from "node:fs"
 import { Agent } from "node:https"
@@ -17,7 +17,10 @@ export const openOperatorScenario = async (options: ScenarioOptions = {}) => {
 /** Opens a service with the operator surface and no partner yet; see `openService`. */
 export const openOperator = (options: OpenOptions = {}) => openService(startOperatorService, options)
 
-/** Plain requests to the operator surface, for what the command line does not send; without a key they are the ADMIN's. */
+/**
+ * Plain requests to the operator surface, for requests that the command line does not send; without a key, with the
+ * ADMIN's.
+ */
 export const operatorCalls = (service: OperatorService) => {
   const agent = new Agent({ ca: readFileSync(service.caFile), keepAlive: true })
   afterAll(() => agent.destroy())
@@ -26,11 +29,11 @@ export const operatorCalls = (service: OperatorService) => {
     callServer(agent, port, method, `/operator/v1${path}`, { key: service.keys.ADMIN, ...options })
 }
 
-/** Puts the name of a new person on a watch list and onboards that person, who is held. */
+/** Adds the name of a new person to a watch list and onboards that person, who is then held. */
 const heldClients = (service: OperatorService, key: string) => {
   let held = 0
   return async (list: "SANCTIONS" | "PEP" = "SANCTIONS") => {
-    // Far from the persons of the scenario's other steps: nobody else has the name.
+    // Outside the range of the scenario's other persons, so that no other person has the name.
     const body = sampleOnboarding(700 + ++held, "held", Date.now())
     const { first_name, last_name, date_of_birth: born } = body.kyc.personalInfo
     const name = `${first_name} ${last_name}`

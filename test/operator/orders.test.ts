@@ -1,4 +1,4 @@
-/** Orders and positions as staff read them, and cancelling one (operator surface, order, position; D6). */
+/** Orders and positions as staff read them, and cancels by staff (operator surface, order, position; D6). */
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { collateral, query, rowCounts } from "../support/Builders.ts"
 import { contractVenue } from "../support/contractVenue.ts"
@@ -13,7 +13,7 @@ beforeAll(async () => {
   service = await startOperatorService({ layerVenue: world.layerVenue })
   const { key } = await service.partner({ code: "ORD", custody: "PARTNER" })
   clientId = await service.client(key)
-  // For the positions that are put there: a close-out would cancel what is looked at.
+  // Covers the stored positions: a close-out would cancel the tested orders.
   await collateral(service, key, clientId, { partnerRef: "o-1", direction: "DEPOSIT", amount: "14000" })
   uid = (await service.done(["client", "show", String(clientId)])).clientUid
 })

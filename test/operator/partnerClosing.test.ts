@@ -1,6 +1,6 @@
 /**
- * Closing a partner (D15; A1-49): every guard, in any currency, is named with what clears it; a dry run changes nothing;
- * money never arrives at a closed partner, and the partner goes on when it can't be closed.
+ * Closing a partner (D15; A1-49): every guard, in any currency, is named with its remedy; a dry run changes nothing; a
+ * closed partner never receives money, and the partner continues if it can't be closed.
  */
 import { assert, describe, it } from "@effect/vitest"
 import { brokenInvariants, collateral, get, query, rowCounts } from "../support/Builders.ts"

@@ -1,6 +1,6 @@
 /**
- * Paying a client out who can't ask, under both custody models and behind four eyes (operator surface, client payout;
- * A3-43; D1, A1-47).
+ * Payouts to clients who can't request a withdrawal, under both custody models and with four eyes (operator surface,
+ * client payout; A3-43; D1, A1-47).
  */
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { brokenInvariants, collateral, get, ofClient, query, rowCounts } from "../support/Builders.ts"

@@ -1,6 +1,6 @@
 /**
- * Questions before a command acts (operator surface, rules for every command): on the terminal itself, whatever stdin and
- * stdout are; what they are about; and what the service refuses whoever asks.
+ * Confirmations before a command runs (operator surface, rules for every command): on the terminal itself, whatever
+ * stdin and stdout are; their content; and refusals by the service for every caller.
  */
 import { afterAll, assert, describe, it } from "@effect/vitest"
 import { type ChildProcess, spawn } from "node:child_process"
@@ -27,7 +27,7 @@ const open = (how = "--clear") => ["partner", "cidrs", "ASKS", how, ...service.c
 describe("operator surface, the terminal that is asked", () => {
   it.each(["--clear", "0.0.0.0/0", "::/0"])("a process without one does nothing and demands --yes: %s", async (how) => {
     await service.done(["partner", "cidrs", "ASKS", ...ranges])
-    // A session of its own has no terminal.
+    // A process in a session of its own has no terminal.
     const child = spawn(process.execPath, [main, ...open(how)], { detached: true, stdio: ["ignore", "pipe", "pipe"] })
     children.push(child)
     const ended = await new Promise<readonly [number | null, string]>((resolve) => {
@@ -42,7 +42,7 @@ describe("operator surface, the terminal that is asked", () => {
     assert.deepStrictEqual(await allowed(), ranges)
   })
 
-  // The program gives a command a terminal of its own; nothing else here can.
+  // The program `script` gives a command a terminal of its own; no other tool here can.
   it.skipIf(!hasTool("script"))(
     `pipes before and behind a command do not take the question away${skipNote("script")}`,
     async () => {
@@ -60,7 +60,7 @@ describe("operator surface, the terminal that is asked", () => {
         await new Promise((resolve) => child.once("close", resolve))
         return text
       }
-      // Above the question what would be done; below it that nothing was.
+      // Above the question: the effect of the command. Below it: that nothing was done.
       assert.match(
         await answered("n"),
         /^Networks that ASKS may call from: [^]*It would write:[^]*Let ASKS call from any address\? \[y\/N\] n\s+Nothing was done\.\s*$/

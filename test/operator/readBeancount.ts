@@ -1,7 +1,7 @@
 /**
- * A strict reader of the part of Beancount's language that `ledger export` writes. It refuses what Beancount refuses:
- * an account that is not open or badly named, a transaction that does not balance, a balance that does not hold at the
- * beginning of its day.
+ * A strict reader of the part of Beancount's language that `ledger export` writes. It refuses the inputs that Beancount
+ * refuses: an account that is not open or has a wrong name, a transaction that does not balance, a balance that does
+ * not hold at the beginning of its day.
  */
 const number = "-?(?:0|[1-9][0-9]*)\\.[0-9]+"
 const commodityShape = "[A-Z][A-Z0-9'._-]{0,22}[A-Z0-9]"
@@ -25,7 +25,7 @@ interface Posting {
 export interface Beancount {
   /** By account and commodity, in minor units. */
   readonly balances: ReadonlyMap<string, bigint>
-  /** How many balance directives hold. */
+  /** The number of balance directives that hold. */
   readonly checked: number
 }
 

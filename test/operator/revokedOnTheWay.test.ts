@@ -1,6 +1,6 @@
 /**
- * An operator key that is revoked while a grant is on its way to its turn: nothing is used up by it, and `ledger verify`,
- * which the scenario ends with, finds no approval that was used and never granted (operator surface, Four eyes).
+ * An operator key that is revoked between a grant and its turn: the grant uses up nothing, and `ledger verify`, which
+ * ends the scenario, finds no approval that was used but never granted (operator surface, Four eyes).
  */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
@@ -36,7 +36,7 @@ const ask = async (operatorKey: string): Promise<number> => {
 const grantWhileRevoked = async (approvalId: number, granter: number, revoked: number): Promise<string> => {
   const onItsWay = Promise.withResolvers<void>()
   const revocation = Promise.withResolvers<void>()
-  // What stands between the two is a read of the audit.
+  // Between the two is a read of the audit.
   const slowReads = Layer.effect(
     RowReads,
     Effect.map(RowReads, (stored) =>

@@ -1,6 +1,7 @@
 /**
- * The operator surface under odd input and odd weather: sentences for wrong fields, names the database can't hold, failed
- * statements, callers who hang up, and the end of the sandbox's time (operator surface, rules; doc 1, error registry).
+ * The operator surface under unusual input and failures: sentences for wrong fields, names that the database can't
+ * hold, failed statements, callers who disconnect, and the end of the sandbox's time (operator surface, rules; doc 1,
+ * error registry).
  */
 import { PgClient } from "@effect/sql-pg"
 import { assert, describe, it } from "@effect/vitest"
@@ -108,7 +109,7 @@ describe("doc 1, error registry: failed statements", () => {
 })
 
 describe("operator surface, callers who hang up", () => {
-  /** Runs one request as the server does and aborts it once it waits for its body; what was logged. */
+  /** Runs one request as the server does and aborts it once it waits for its body. Returns the log lines. */
   const hangUp = () =>
     service.run(
       Effect.scoped(

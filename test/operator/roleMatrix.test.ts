@@ -1,4 +1,4 @@
-/** Who may do what: the roles beside the endpoints, and the running gate, on every command. */
+/** The permissions of each role: the roles beside the endpoints, and the running gate, for every command. */
 import { assert, describe, it } from "@effect/vitest"
 import { request } from "node:https"
 import { readFileSync } from "node:fs"
@@ -11,7 +11,7 @@ const service = await openOperator()
 
 const routes = [...operatorCommands].map(([command, { method, path }]) => ({ command, method, path }))
 
-/** An empty request: the key and the role are judged before anything of it is read. */
+/** An empty request: the key and the role are checked before the body is read. */
 const statusOf = (
   method: string,
   path: string,
@@ -41,7 +41,7 @@ const statusOf = (
 describe("operator surface, roles", () => {
   it("SUPPORT reads and nothing else; ADMIN may do everything", () => {
     for (const { command, method } of routes) {
-      // Whole books are finance's alone, the simulated venue the administrator's.
+      // Only finance may read whole books, and only the administrator may use the simulated venue.
       const read =
         method === "GET" && command !== "ledger export" && command !== "venue show" && !command.startsWith("statement ")
       assert.strictEqual(mayRun("SUPPORT", command), read, command)

@@ -1,6 +1,6 @@
 /**
- * Published lists through the command line, on a real service: versions of a source, resuming, dispositions, what is
- * never touched, errors of files, roles (F26; operator surface, screening).
+ * Published lists through the command line, on a real service: versions of a source, resuming, dispositions, rows that
+ * never change, errors of files, roles (F26; operator surface, screening).
  */
 import { PgClient } from "@effect/sql-pg"
 import { afterAll, assert, describe, it } from "@effect/vitest"
@@ -53,7 +53,7 @@ const audited = async () =>
   (await rows("SELECT action, reason FROM audit WHERE action LIKE 'screening.import%' ORDER BY id DESC")).map(
     (row) => `${row.action} ${row.reason}`
   )
-/** The operator's API directly, for what the command would never send. */
+/** Calls the operator's API directly, for requests that the command never sends. */
 const call = <A>(use: (api: OperatorClient) => Promise<{ readonly data: A }>) =>
   callService(
     { url: service.url, operatorKey: service.keys.COMPLIANCE, ca: readFileSync(service.caFile, "utf8") } as Parameters<
@@ -269,7 +269,7 @@ describe("screening import", () => {
     const { value: piece } = (await pieces(1_000).next()) as { readonly value: Array<ReturnType<typeof sanction>> }
     const half = await call((api) => api.screening.entries({ params, payload: { offset: 0, entries: piece } }))
     assert.deepStrictEqual([half.received, half.added, half.kept], [1_000, 700, 300])
-    // The answer is lost: the same piece again writes nothing.
+    // The answer is lost: the repeated piece writes nothing.
     assert.deepStrictEqual(
       await call((api) => api.screening.entries({ params, payload: { offset: 0, entries: piece } })),
       half
@@ -341,7 +341,7 @@ describe("screening import", () => {
     const params = { importId: String(begun.importId) }
     const payload = { offset: 0, entries: [sanction("Bert Bald"), sanction("Carl Kurz")] }
     await call((api) => api.screening.entries({ params, payload }))
-    // What arrived is not what was announced: nothing comes off.
+    // The received number differs from the announced one, so no entry is removed.
     assert.strictEqual((await refused(call((api) => api.screening.finish({ params, payload: {} })))).code, 4092)
     assert.sameMembers(Object.keys(await live("GIVEUP")), ["Anna Alt", "Bert Bald", "Carl Kurz"])
     assert.deepStrictEqual(facts(await imported(csv("Anna Alt,,,PEP"), "GIVEUP", "1")), ["DONE", 0, 1, 2])

@@ -1,6 +1,6 @@
 /**
- * `sim clock` with a venue: the venue plays to the new time first, then its events are taken, then the service's clock and
- * timers follow; one answer when all are there (operator surface, sim clock; C4).
+ * `sim clock` with a venue: the venue plays to the new time first, then the service processes its events, then the
+ * service's clock and timers follow; one answer once all are there (operator surface, sim clock; C4).
  */
 import { afterAll, assert, beforeAll, beforeEach, describe, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
@@ -17,10 +17,10 @@ const hour = 3_600_000
 
 let service: OperatorService
 const script: VenueScript = quietVenue()
-/** What was done, in order. */
+/** The steps in order. */
 const course: Array<string> = []
 let taken: (number: number) => Effect.Effect<void>
-/** The number up to which events are taken. */
+/** The number of the last processed event. */
 let last: number
 const clock = quickClock()
 beforeAll(async () => {
@@ -106,7 +106,7 @@ describe("operator surface, sim clock with a venue", () => {
       nights.reduce((sum, { name, count }) => sum + (name === "statement.TRANSACTIONS" ? count : 0), 0),
       3
     )
-    // The midnights on the way are kept by one job.
+    // One job stores the marks of all midnights in between.
     assert.deepInclude(there.jobs, { name: "statement.EQUITIES", count: 1 })
     const human = await runRecorded(["sim", "clock", "show", ...service.connection("ADMIN")])
     assert.match(human.stdout, /^Due next$/m)
@@ -217,11 +217,12 @@ describe("operator surface, sim clock with a venue that is slow", () => {
     async () => {
       taken = () => Effect.never
       const before = await show()
-      // The service has used a part of its 30 s when it starts to wait for events; the pauses of workers are whole seconds.
+      // The service has used a part of its 30 s when it starts to wait for events. The pauses of workers are whole
+      // seconds.
       const ended = clock.ended((millis) => millis > 29_000 && millis < 30_000)
       const [moved, patience] = await Promise.all([service.done(advance("1h")), ended])
       assert.deepInclude(moved, { behind: true, offsetMillis: before.offsetMillis + hour })
-      // The answer waits for the events this long and for nothing else: the test ends no other sleep.
+      // The answer waits this long for the events only: the test ends no other sleep.
       assert.isAtLeast(patience, 29_900)
     }
   )

@@ -1,6 +1,6 @@
 /**
- * `sim venue` through the command line, against controls that keep what they are sent: what each command sends and answers,
- * what is refused and how, what is written down (operator surface, sim venue; C1).
+ * `sim venue` through the command line, against controls that record their requests: the request and the answer of each
+ * command, refusals, audit rows (operator surface, sim venue; C1).
  */
 import { afterAll, assert, beforeAll, beforeEach, describe, it } from "@effect/vitest"
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
@@ -19,7 +19,7 @@ let clientId: number
 let uid: string
 let folder: string
 const script: VenueScript = quietVenue()
-/** Where accounts are opened. */
+/** The route that opens accounts. */
 let isRefused = false
 const books = new VenueMemory({
   now: () => Date.now(),
@@ -60,7 +60,7 @@ const lastAudit = async () => {
 const symbol = "BTC-USDC-PERP"
 const noFault = { route: "all", symbol: null, forMillis: null, times: null, delayMillis: null }
 
-/** The words after `sim venue`, the command that they send, and how the audit shows it. */
+/** The words after `sim venue`, the command that they send, and its audit row. */
 const commands: ReadonlyArray<
   readonly [line: () => ReadonlyArray<string>, sent: () => object, audited: string | null]
 > = [

@@ -1,6 +1,6 @@
 /**
- * `sim venue`, `market list` and `sim clock` against the real simulator, a process of its own, through a real service: what a
- * tester types is what the market then shows (operator surface, sim venue; C1, C4).
+ * `sim venue`, `market list` and `sim clock` against the real simulator in a process of its own, through a real
+ * service: the market shows the effect of a tester's commands (operator surface, sim venue; C1, C4).
  */
 import { afterAll, assert, beforeAll, describe, it, vi } from "@effect/vitest"
 import { Effect, Exit, Scope } from "effect"

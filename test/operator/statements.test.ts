@@ -1,4 +1,7 @@
-/** `statement …` on the command line: made, listed, saved, proved, corrected (operator surface; STS-17, STS-33). */
+/**
+ * `statement …` on the command line: requests, lists, downloads, verification, corrections (operator surface; STS-17,
+ * STS-33).
+ */
 import { afterAll, assert, describe, it, vi } from "@effect/vitest"
 import { mkdtempSync, readFileSync, rmSync, truncateSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"

@@ -1,7 +1,6 @@
 /**
- * Open contracts and requests for quotes, working orders and open positions stand in the way of whatever ends a client, a
- * partner or a custody model, and are named where a payout is refused; once they have ended nothing of them blocks (D1, D15,
- * D4, D5, D6).
+ * Open contracts, requests for quotes, working orders and open positions block every end of a client, a partner or a
+ * custody model, and a refused payout names them; after their end they block nothing (D1, D15, D4, D5, D6).
  */
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { contractSteps } from "../support/contractSteps.ts"

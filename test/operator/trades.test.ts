@@ -1,6 +1,6 @@
 /**
- * What staff read of requests, contracts, margin and close-outs, and what they end with the venue's evidence, through the
- * command line (operator surface, rfq, contract, margin, closeout, venue resolve, explain rfq; A2-110, A2-116, D5).
+ * Staff's reads of requests, contracts, margin and close-outs, and their resolutions with the venue's evidence, through
+ * the command line (operator surface, rfq, contract, margin, closeout, venue resolve, explain rfq; A2-110, A2-116, D5).
  */
 import { afterAll, assert, beforeAll, beforeEach, describe, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
@@ -169,7 +169,7 @@ describe("explain rfq", () => {
 
 describe("venue resolve", () => {
   const reason = ["--reason", "the venue's letter of today"]
-  /** A request whose accept was made, and is not answered. */
+  /** A request with an unanswered accept. */
   const hanging = async (): Promise<number> => {
     const rfqId = await request()
     const lost = ["acceptQuote", "lookup", "voidRefs"]
@@ -236,7 +236,7 @@ describe("venue resolve", () => {
 
   it("D5: a contract that ends after it was looked at and before the turn has one settlement", async () => {
     const contractId = await unheardOf()
-    // Another's resolution comes between.
+    // Another resolution comes in between.
     const overtaken = Layer.effect(
       RowReads,
       Effect.map(RowReads, (stored) =>
@@ -286,10 +286,10 @@ describe("venue resolve", () => {
     const inFlight = await check(waiting)
     const ref = inFlight.ok ? (inFlight.value.ref ?? "") : ""
     assert.match(ref, new RegExp(`^A-${hung}-[0-9]+$`))
-    // Whoever grants sees whose it is.
+    // The granter sees the owner.
     const { clientUid } = await service.done(["client", "show", String(clientId)])
     assert.deepStrictEqual(inFlight, accept({ ...waiting, ref, clientUid, evidenceOf: "rfq" }))
-    // Evidence of one accept is none of the next.
+    // The evidence of one accept does not apply to the next accept.
     const ofEarlier = { ...waiting, ref: `A-${hung}-999999` }
     assert.deepStrictEqual(
       await resolutions((of) => of.resolve(operator, ofEarlier)),

@@ -1,7 +1,7 @@
 /**
- * A command whose outcome nobody knows: said as such, never an invitation to try again, and safe to repeat with a
- * reference (doc 1, error registry 5030; A2-62; operator surface, ledger adjust). The database is reached through a proxy
- * that swallows the answer of one commit and lets nobody in until the caller has given up.
+ * A command with an unknown outcome: reported as such, never with the advice to retry, and safe to repeat with a
+ * reference (doc 1, error registry 5030; A2-62; operator surface, ledger adjust). The database is behind a proxy that
+ * drops the answer of one commit and refuses connections until the caller's timeout.
  */
 import { PgClient } from "@effect/sql-pg"
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
@@ -85,7 +85,7 @@ describe("doc 1, 5030: commands whose outcome nobody knows", () => {
       return service.cli(["sim", "clock", "advance", "1h"])
     }
     let lost = await advanceCut()
-    // The answer that was cut may have been one of the service's own questions: then another one has to be.
+    // The dropped answer may have belonged to one of the service's own queries; then the test repeats.
     for (let more = 0; lost.status === 0 && more < 5; more++) lost = await advanceCut()
     assert.deepStrictEqual([lost.status, lost.refusal], [1, unsure])
   })
@@ -129,7 +129,7 @@ describe("A2-62: references of ledger adjust", () => {
     await service.done(adjust("5", undefined, other))
     const first = await service.done(adjust("-5", "R-2", other))
     assert.strictEqual(first.reference, "R-2")
-    // Booking it again would go below zero: the reference is what the operator has to hear about.
+    // A second booking would go below zero. The reply must name the reference instead.
     const repeated = await service.cli(adjust("-5", " R-2 ", other))
     assert.deepStrictEqual(
       [repeated.status, repeated.refusal.data],

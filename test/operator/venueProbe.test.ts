@@ -1,6 +1,6 @@
 /**
- * `sim venue probe` through the command line, over a venue in memory that loses and refuses what it is asked: what it shows and
- * writes down, who may, and where it is refused (operator surface, sim venue).
+ * `sim venue probe` through the command line, over a venue in memory that loses and refuses requests: output, audit
+ * rows, roles and refusals (operator surface, sim venue).
  */
 import { afterAll, assert, beforeAll, beforeEach, describe, it } from "@effect/vitest"
 import { Redacted } from "effect"

@@ -1,6 +1,6 @@
 /**
- * `venue quarantine list|drop` through the command line: messages of the venue that could not be applied, as staff see it and lay
- * it aside for good (operator surface, venue quarantine; A2-115).
+ * `venue quarantine list|drop` through the command line: messages of the venue that could not be applied, as staff see
+ * them and drop them (operator surface, venue quarantine; A2-115).
  */
 import { afterAll, assert, beforeAll, describe, it, vi } from "@effect/vitest"
 import { VenueMemory } from "../../src/runtime/ports/VenueMemory.ts"
@@ -38,7 +38,7 @@ const lastAudit = async () => {
 
 const expectAlarm = () => expectLog(/a message of the venue is quarantined/)
 
-/** Has the venue say something of an order that is none of ours; what is set aside of it. */
+/** Publishes an event of an order that is not ours. Returns its quarantine entry. */
 const setAside = async (account = uid): Promise<Aside> => {
   const { number } = venue.publish(account, (stamp) => ({ type: "order", ...stamp, order: venueOrder(account, null) }))
   return vi.waitFor(

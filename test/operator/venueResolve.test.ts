@@ -83,7 +83,7 @@ const ways = [
 
 const standing = (clientId: number, ref: string): Promise<void> =>
   inTurn(service, clientId, (turn) => reportMisfit(turn, ref))
-/** Each misfit that stands is an error in the log. */
+/** Each standing misfit is an error in the log. */
 const expectAlarm = ({ onTestFinished }: Parameters<Parameters<typeof beforeEach>[0]>[0]): void =>
   expectLog(/reports of an object do not fit the request/, onTestFinished)
 const misfitsOf = async (clientId: number) =>
@@ -187,7 +187,7 @@ describe.each(ways)("venue resolve of an object whose misfit stands, %s", (_, re
 
 describe("evidence that waits for a second key", () => {
   beforeEach(expectAlarm)
-  /** Resolves as a grant does: with the request that the check has bound. */
+  /** Resolves like a grant: with the request that the check has stored. */
   const granted = (request: ResolveRequest) =>
     service.run(
       Effect.provide(

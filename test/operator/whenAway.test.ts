@@ -1,4 +1,7 @@
-/** What a failed statement means for the operator: later, nobody knows, or a defect of ours (doc 1, error registry). */
+/**
+ * The meaning of a failed statement for the operator: retry later, unknown outcome, or a defect of the service (doc 1,
+ * error registry).
+ */
 import { assert, describe, it } from "@effect/vitest"
 import { Cause, Effect, Exit } from "effect"
 import { SqlError } from "effect/sql"

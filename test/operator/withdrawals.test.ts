@@ -1,6 +1,6 @@
 /**
- * Finance's side of withdrawal requests through the command line: lists, decisions, four eyes, roles, and what stands in
- * the way of closing (operator surface, withdrawal and Four eyes; D10; A3-44).
+ * Finance's side of withdrawal requests through the command line: lists, decisions, four eyes, roles, and the blockers
+ * of closing (operator surface, withdrawal and Four eyes; D10; A3-44).
  */
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import * as tokens from "../../src/http/api/operator/operatorTokens.ts"
@@ -246,7 +246,7 @@ describe("operator surface, Four eyes: withdrawal approve and pay", () => {
     await guarded.done(lift, "COMPLIANCE")
     const first = await guarded.done(line, "FINANCE")
     assert.deepStrictEqual(Object.keys(first), ["approvalId"])
-    // A step waits once, whoever asks for it again, and the queue shows it as its approval alone.
+    // A step has one pending approval, whoever requests it again, and the queue shows only the approval.
     for (const role of ["FINANCE", "ADMIN"] as const) assert.deepStrictEqual(await guarded.done(line, role), first)
     const waiting = (await guarded.done(["queue"], "ADMIN")).waiting as ReadonlyArray<Offered>
     assert.deepStrictEqual(
@@ -270,7 +270,7 @@ describe("operator surface, Four eyes: withdrawal approve and pay", () => {
     const asked = await guarded.done(["withdrawal", "pay", requestId], "FINANCE")
     const issued = await guarded.done(["key", "issue", "EYED", "--label", "second", "--scope", "READ"], "ADMIN")
     const grant = `approval grant ${asked.approvalId}`
-    // Whoever has asked is offered neither to ask again nor to grant.
+    // The requester is offered neither a new request nor the grant.
     for (const role of ["ADMIN", "FINANCE"] as const) {
       const may = role === "ADMIN"
       assert.sameDeepMembers(await offered(role), [

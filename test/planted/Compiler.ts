@@ -1,4 +1,4 @@
-/** The compiler on a folder that changes between questions: it checks again only what it is asked for. */
+/** The compiler on a folder that changes between checks: it checks only the requested files again. */
 import { existsSync } from "node:fs"
 import { join } from "node:path"
 import { API, type Diagnostic, type Project } from "typescript/unstable/sync"
@@ -8,7 +8,7 @@ const textOf = ({ text, messageChain = [] }: Diagnostic): string => [text, ...me
 export class Compiler {
   readonly #root: string
   readonly #api: API
-  /** What changed for the last question: by the next one it may be as it was. */
+  /** The files that were changed for the last check. They may be as before by the next one. */
   #last: ReadonlyArray<string> = []
 
   constructor(root: string) {
@@ -17,7 +17,7 @@ export class Compiler {
     this.#api.updateSnapshot({ openProjects: [join(root, "tsconfig.json")] })
   }
 
-  /** What is wrong with the whole project, one sentence each. */
+  /** The faults of the whole project, one sentence each. */
   everything(): ReadonlyArray<string> {
     const { program } = this.#project([])
     return [
@@ -27,7 +27,7 @@ export class Compiler {
     ].map((found) => `${found.fileName ?? ""}: ${textOf(found)}`)
   }
 
-  /** What is wrong with one file, after others have changed. */
+  /** The faults of one file, after others have changed. */
   faults(file: string, changed: ReadonlyArray<string>): ReadonlyArray<string> {
     const { program } = this.#project(changed)
     const path = join(this.#root, file)

@@ -1,6 +1,6 @@
 /**
- * A copy of the whole tree with a noun planted in it: files of its own (`test/fixtures/plantedNoun/files`) and lines in
- * files that are there (`edits.ts`). Any of its places can be left out and put back.
+ * A copy of the whole tree with a planted noun: files of its own (`test/fixtures/plantedNoun/files`) and lines in
+ * existing files (`edits.ts`). Each place can be left out and put back.
  */
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
@@ -16,7 +16,7 @@ const folders = ["bench", "bin", "cli", "docs", "linters", "scripts", "simulator
 /** False for installed packages: the copy has links to them. */
 const isOfProject = (path: string): boolean => basename(path) !== "node_modules"
 
-/** Stands in names and texts for the number of the next migration. */
+/** Stands for the number of the next migration in names and texts. */
 const numberMark = "NNNN"
 
 const filesUnder = (folder: string): ReadonlyArray<string> =>
@@ -24,7 +24,7 @@ const filesUnder = (folder: string): ReadonlyArray<string> =>
     .filter((entry) => entry.isFile())
     .map((entry) => relative(folder, join(entry.parentPath, entry.name)))
 
-/** A text with lines put in; an anchor that is not there exactly once is an error, for it has moved. */
+/** A text with inserted lines. An anchor that does not occur exactly once is an error, because the anchor has moved. */
 export const withInsertions = (file: string, text: string, insertions: ReadonlyArray<Insertion>): string => {
   const lines = text.split("\n")
   for (const insertion of insertions) {
@@ -39,7 +39,7 @@ export const withInsertions = (file: string, text: string, insertions: ReadonlyA
 }
 
 interface Place {
-  /** Without the noun; null: the file is the noun's own. */
+  /** The text without the noun; null: the file is the noun's own. */
   readonly before: string | null
   readonly planted: string
 }
@@ -69,27 +69,27 @@ export class PlantedTree {
     return tree
   }
 
-  /** A name or a text as it is in the tree: the migration has its number. */
+  /** A name or a text as in the tree: with the number of the migration. */
   actual(text: string): string {
     return text.replaceAll(numberMark, this.#number)
   }
 
-  /** Every file that the noun brings or changes; the migration without its number. */
+  /** Every file that the noun adds or changes; the migration without its number. */
   get places(): ReadonlyArray<string> {
     return [...this.#places.keys()]
   }
 
-  /** What stands in the place, or stood there before the noun came. */
+  /** The text of the place with the noun, or without it. */
   planted(path: string): string {
     return this.#place(path).planted
   }
 
-  /** Leaves places out while `work` runs. */
+  /** Leaves out places while `work` runs. */
   async without<A>(paths: ReadonlyArray<string>, work: () => A | Promise<A>): Promise<A> {
     return this.changed(new Map(paths.map((path) => [path, this.#place(path).before])), work)
   }
 
-  /** Gives places other texts while `work` runs; null: no file. */
+  /** Replaces the texts of places while `work` runs; null: no file. */
   async changed<A>(texts: ReadonlyMap<string, string | null>, work: () => A | Promise<A>): Promise<A> {
     for (const [path, text] of texts) this.#write(path, text)
     try {

@@ -1,21 +1,21 @@
 /**
- * Every place of the planted noun that can be forgotten, with the check that names it then: the compiler in a file, a test, or
- * the check of generated files. `missed` is the text that its message must have.
+ * Every place of the planted noun that can be forgotten, with the check that then names it: the compiler in a file, a
+ * test, or the check of generated files. `missed`: the text that its message must have.
  */
 export interface Omission {
-  /** The files that are left out together; the noun's own files are gone, the others are as before. */
+  /** The files that are left out together: the noun's own files are removed, the others are as before. */
   readonly places: ReadonlyArray<string>
   readonly missed: RegExp
 }
 
-/** Named by the compiler in `file`. */
+/** An omission that the compiler reports in `file`. */
 export interface CompilerOmission extends Omission {
   readonly file: string
-  /** Left out of the place instead of all of it. */
+  /** The part of the place that is left out; absent: all of it. */
   readonly part?: RegExp
 }
 
-/** Named by a test. */
+/** An omission that a test reports. */
 export interface TestOmission extends Omission {
   readonly file: string
   readonly test: string
@@ -114,7 +114,7 @@ export const compilerOmissions: ReadonlyArray<CompilerOmission> = [
   compiler("cli/commands/voucher.ts", "cli/program.ts", /commands\/voucher\.ts/)
 ]
 
-/** The service runs without any of these, so they are left out together, and each is named by its own test. */
+/** The service runs without any of these, so they are left out together, and the test of each names it. */
 export const testOmissions: ReadonlyArray<TestOmission> = [
   {
     places: ["test/machines/transitions/voucherRows.ts"],
@@ -168,7 +168,7 @@ export const testOmissions: ReadonlyArray<TestOmission> = [
 
 const withoutMigration = { places: ["src/runtime/migrations/migrate.ts"] }
 
-/** Left out apart from those: without its table the service does not run, and a command that is gone stands in no tree. */
+/** Left out separately: without its table the service does not run, and a removed command is missing in the tree. */
 export const otherOmissions: ReadonlyArray<TestOmission> = [
   {
     places: ["cli/commands/voucher.ts", "cli/program.ts"],
@@ -202,7 +202,7 @@ export const otherOmissions: ReadonlyArray<TestOmission> = [
   }
 ]
 
-/** `npm run generate` writes these again; its check names them. */
+/** `npm run generate` writes these files again, and its check names them. */
 export const generatedFiles: ReadonlyArray<string> = [
   "docs/machines/voucher.md",
   "docs/machines/README.md",

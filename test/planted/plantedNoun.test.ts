@@ -101,7 +101,7 @@ describe("a planted noun", () => {
     beforeAll(() => {
       compiler = new Compiler(tree.root)
     }, minutes(2))
-    // It holds some gigabytes, which the tests after these need.
+    // The compiler uses some gigabytes, which the next tests need.
     afterAll(() => compiler.close())
 
     it("compiles with the whole tree", () => assert.deepStrictEqual(compiler.everything(), []), minutes(5))
@@ -134,7 +134,7 @@ describe("a planted noun", () => {
       const { status, output } = await runNode(tree.root, "scripts/generate.ts", "--check")
       assert.strictEqual(status, 1)
       for (const file of generatedFiles) assert.include(output, file)
-      // The dump of the schema is read by nothing but this check.
+      // Only this check reads the dump of the schema.
       for (const script of ["Machines", "OpenApi", "Sandbox", "Commands"]) {
         const written = await runNode(tree.root, `scripts/generate${script}.ts`)
         assert.strictEqual(written.status, 0, written.output)

@@ -8,7 +8,7 @@ export interface Ran {
   readonly output: string
 }
 
-/** A script of the tree; relative to it, or of an installed package. */
+/** A script of the tree, by its relative path, or of an installed package. */
 export const runNode = (root: string, ...args: ReadonlyArray<string>): Promise<Ran> =>
   new Promise((resolve) =>
     execFile(
@@ -21,10 +21,10 @@ export const runNode = (root: string, ...args: ReadonlyArray<string>): Promise<R
 
 export interface TestResult {
   readonly file: string
-  /** Titles from the outermost description on. */
+  /** Titles from the outermost description to the test. */
   readonly title: string
   readonly passed: boolean
-  /** What is printed of a failure, differences included. */
+  /** The printed text of a failure, differences included. */
   readonly said: string
 }
 
@@ -40,7 +40,7 @@ interface Report {
   }>
 }
 
-/** The tests of some files whose titles fit; `broken`: files that did not even begin, and why. */
+/** Runs the tests of some files whose titles match. `broken`: files that did not start, with the reason. */
 export const runTests = async (
   root: string,
   files: ReadonlyArray<string>,

@@ -1,6 +1,6 @@
 /**
- * Contents of documents judged by themselves: strict base64 and first bytes, with the golden cases (rule 10; A1-37;
- * RFC 4648; WHATWG MIME Sniffing).
+ * Contents of documents without a client: strict base64 and first bytes, with the golden cases (rule 10; A1-37; RFC
+ * 4648; WHATWG MIME Sniffing).
  */
 import { assert, describe, it } from "@effect/vitest"
 import * as fc from "fast-check"

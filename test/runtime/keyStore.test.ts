@@ -1,4 +1,4 @@
-/** The promises of KeyStore, for the key file and for its double in memory (architecture, At rest). */
+/** The guarantees of KeyStore, for the key file and for its double in memory (architecture, At rest). */
 import { afterAll, assert, describe, it } from "@effect/vitest"
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"

@@ -1,6 +1,6 @@
 /**
- * The launcher bin/brokerage.mjs, run as a process from a copy of the checkout's layout with a tiny cli/main.ts.
- * An old Node is imitated by a preloaded line that changes process.versions: no second Node has to be installed.
+ * The launcher bin/brokerage.mjs, run as a process from a copy of the checkout's layout with a tiny cli/main.ts. A
+ * preloaded line that changes process.versions imitates an old Node, so no second Node is needed.
  */
 import { afterAll, assert, describe, it } from "@effect/vitest"
 import { type ChildProcess, spawn } from "node:child_process"
@@ -38,7 +38,7 @@ const layout = (options: { readonly packages: boolean; readonly node?: boolean }
   Fs.writeFileSync(join(root, "cli/main.ts"), stub)
   if (options.packages) {
     Fs.mkdirSync(join(root, "node_modules/.bin"), { recursive: true })
-    // The test run's own Node stands for the bundled one.
+    // The test run's own Node replaces the bundled one.
     if (options.node !== false) Fs.symlinkSync(process.execPath, join(root, "node_modules/.bin/node"))
   }
   return root

@@ -1,4 +1,4 @@
-/** The local certificate authority: really spoken to over TLS, and its rules about keeping, renewing and refusing. */
+/** The local certificate authority: real TLS connections, and its rules for keeping, renewing and refusing. */
 import { afterAll, assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { TestClock } from "effect/testing"
@@ -22,7 +22,7 @@ afterAll(() => {
   for (const each of folders) Fs.rmSync(each, { recursive: true, force: true })
 })
 
-/** Serves one HTTPS answer with the certificate and asks for it as `name`, trusting only `ca`. */
+/** Serves one HTTPS answer with the certificate and requests it as `name`, trusting only `ca`. */
 const ask = (server: ServerCertificate, ca: string, name: string) =>
   Effect.callback<string, NodeJS.ErrnoException>((resume) => {
     const https = Https.createServer({ cert: server.certificate, key: server.key }, (_, response) => response.end("hi"))
@@ -86,7 +86,7 @@ describe("local authority", () => {
     })
   )
 
-  // [what happens, days until the next start, host then, authority kept, certificate kept]
+  // [the event, days until the next start, the host then, authority kept, certificate kept]
   it.effect.each([
     ["the next day", 1, undefined, true, true],
     ["31 days before the end", 365, undefined, true, true],

@@ -1,6 +1,6 @@
 /**
- * A2-64: every kind of a client's notification feed comes from somewhere, from a transition of a machine or from a turn
- * that no machine decides; and nothing is told that is not described.
+ * A2-64: every kind of a client's notification feed has a source, a transition of a machine or a turn without a
+ * machine, and every published kind is described.
  */
 import { assert, describe, it } from "@effect/vitest"
 import { NotificationWire } from "../../../src/machines/account/NotificationWire.ts"
@@ -9,11 +9,11 @@ import { kinds, machines } from "../../../src/machines/registry.ts"
 import { begin } from "../../../src/runtime/engine/machine/step.ts"
 import { feedEventOf } from "../../../src/machines/webhook/feedEventOf.ts"
 
-/** Kinds as partners read of them. */
+/** The kinds in the description for partners. */
 const description = String(NotificationWire.fields.kind.ast.annotations?.["description"])
 const described = [...description.matchAll(/([A-Z][A-Z0-9_]+):/g)].map(([, kind = ""]) => kind)
 
-/** Told by a turn that no machine decides; held by the tests beside them. */
+/** Kinds that a turn without a machine publishes, each with the test that covers it. */
 const byTurns: Readonly<Record<string, string>> = {
   MONEY_MOVEMENT: "test/operator/payout.test.ts, test/operator/books.test.ts",
   LEVERAGE_LOSS_10: "test/scenarios/leverage.test.ts"

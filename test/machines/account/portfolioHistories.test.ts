@@ -1,7 +1,7 @@
 /**
- * F21, F23, STS-10, STS-12: balances and overview of random accounts (every currency, with a mark, a stale one or none; swaps in
- * every state; lots of more, less or as much as is held) are those of a second working out, to the last unit, and the sum is
- * exactly what its parts, as they are written, add up to.
+ * F21, F23, STS-10, STS-12: balances and overview of random accounts (every currency, with a fresh, a stale or no mark;
+ * swaps in every state; lots of more, less or as much as is held) equal those of a second implementation, to the last
+ * unit, and the total is the exact sum of its parts as written.
  */
 import { assert, describe, it } from "@effect/vitest"
 import * as fc from "fast-check"
@@ -55,7 +55,7 @@ const someSwap: fc.Arbitrary<NaiveSwap> = fc
     const left = all > paid ? all - paid : 0n
     return { ...swap, paid, writtenOff: swap.state === "DEFAULTED" ? (left * BigInt(writtenShare)) / 1_000n : 0n }
   })
-/** None, or so many tenths; some are of last year. */
+/** No mark, or this number of tenths; some marks are a year old. */
 const someMarks = fc.uniqueArray(
   fc.record({
     currency: fc.constantFrom(...codes.filter((code) => code !== "USDC")),
@@ -83,7 +83,7 @@ const someTotals: fc.Arbitrary<AccountTotals> = fc
   .map((some) => ({ ...noTotals, ...some }))
 
 const usdc = (minor: bigint | null) => (minor === null ? null : formatAmount(minor, "USDC"))
-/** An open swap is what it is; the service keeps the claim of one that has defaulted. */
+/** An open swap is unchanged; for a defaulted one the service stores the claim. */
 const liveOf = ({
   asset,
   state,
@@ -122,14 +122,14 @@ describe("a second working out of what a client owns", () => {
         fc.array(someContract, { maxLength: 2 }),
         someTotals,
         (held, swaps, marks, someOfLots, contracts, totals) => {
-          // Half of the assets have lots of exactly what is held.
+          // For half of the assets, the lots equal the holding exactly.
           const lots = [
             ...someOfLots,
             ...held.flatMap(({ currency: asset, cash, reserved }, at) =>
               at % 2 === 0 && cash + reserved > 1n
                 ? [
                     { asset, qty: cash + reserved - 1n, cost: cash + 1n, commission: 1n },
-                    // Of most assets it is worth less than anything that is shown.
+                    // For most assets this quantity is worth less than the last decimal place.
                     { asset, qty: 1n, cost: 0n, commission: 0n }
                   ]
                 : []

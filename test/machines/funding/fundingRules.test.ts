@@ -1,4 +1,4 @@
-/** F14: what a position pays or gets at a stamp, by the published cases, and which trades count at it. */
+/** F14: the payment of a position at a stamp, by the published cases, and the trades that count at it. */
 import { assert, describe, it } from "@effect/vitest"
 import {
   correctionKey,
@@ -26,7 +26,7 @@ describe("F14: payments", () => {
     const paid = stamps.map(({ at, mark, rate }) => {
       const settledAt = Date.parse(at)
       const later = timed.filter((trade) => trade.at >= settledAt)
-      // The venue's own quantity is the one by the times here.
+      // The venue's own quantity equals the one by the times of the trades.
       const netQty = settledAt < (timed[0]?.at ?? 0) ? "0" : "-30"
       const qty = positionAtStamp("0", later, { settledAt, netQty })
       return { amount: fundingPayment(qty, { mark, rate }), exact: new MoneyDecimal(qty).mul(mark).mul(rate).negated() }

@@ -1,6 +1,7 @@
 /**
- * F4, F5, F7, F16, A2-89, A2-102: whole accounts over random histories of marks that move and gap, money, fills, contracts, leverage
- * and categorization, held against a second working out straight from the formulas, to the last micro-USDC.
+ * F4, F5, F7, F16, A2-89, A2-102: whole accounts over random histories of marks (with gaps), money, fills, contracts,
+ * leverage and categorization, compared with a second implementation straight from the formulas, to the last
+ * micro-USDC.
  */
 import { assert, describe, it } from "@effect/vitest"
 import * as fc from "fast-check"
@@ -41,7 +42,7 @@ type Step = (history: History) => void
 const text = (tenths: number): string => (tenths / 10).toFixed(1)
 const someMarket = fc.constantFrom(...markets)
 const steps: ReadonlyArray<fc.Arbitrary<Step>> = [
-  // A gap of up to nine tenths, or to ten times as much.
+  // A gap down by up to nine tenths, or up to ten times the price.
   fc
     .record({ symbol: someMarket, share: fc.integer({ min: 100, max: 10_000 }) })
     .map(({ symbol, share }): Step => (history) => {
@@ -160,7 +161,7 @@ describe("a second working out of accounts with contracts beside positions", () 
       }),
       { numRuns: 200, seed: 16 }
     )
-    // The histories reach what they are for.
+    // The histories reach every state that the test is for.
     assert.sameMembers([...seen.states], ["NORMAL", "MARGIN_CALL", "CLOSE_OUT"])
     assert.isAbove(seen.mixed, 200)
   })

@@ -179,7 +179,7 @@ describe("F4 to F7 against a second working out", () => {
     mark: somePrice
   })
 
-  /** Reduce-only orders with the same cost of a unit: their sequence decides how the costs are rounded. */
+  /** Reduce-only orders with the same cost per unit: their sequence decides how the costs are rounded. */
   const equallyDear = {
     fills: [{ side: "SELL" as const, qty: "0.0002", price: "6000.0" }],
     orders: ["0.0002", "0.0001"].map((left) => {

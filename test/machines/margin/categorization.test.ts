@@ -1,4 +1,4 @@
-/** A2-102: what another categorization does, and what refuses it, from both sides of each limit. */
+/** A2-102: the effect of another categorization, and the reasons to refuse it, on both sides of each limit. */
 import { assert, describe, it } from "@effect/vitest"
 import { type AccountRisk, accountRisk, type RiskState } from "../../../src/machines/margin/accountRisk.ts"
 import {
@@ -11,7 +11,7 @@ import { contractsNow, factsWith, micro } from "../../fixtures/contracts.ts"
 import { termsAt } from "../../fixtures/perpetuals.ts"
 
 const perp = "BTC-USDC-PERP"
-/** A long of 0.1 at 60,000: 120 of margin for a professional at 50, 600 for a retail client at 10. */
+/** A long of 0.1 at 60,000: a margin of 120 for a professional at 50, of 600 for a retail client at 10. */
 const riskAt = (leverage: number, cash: string, at = contractsNow) =>
   accountRisk(
     {
@@ -91,7 +91,7 @@ describe("what it does to the account", () => {
         marksFresh: true
       },
       leverage: [
-        // One that is chosen and not used yet.
+        // A chosen leverage in a market without position or order.
         {
           symbol: "ETH-USDC-PERP",
           leverageBefore: 25,

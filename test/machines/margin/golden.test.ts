@@ -1,4 +1,4 @@
-/** F4, F5, F7, F8: the golden cases of margin whole, from what their sources begin with. */
+/** F4, F5, F7, F8: the complete golden cases of margin, from the initial data of their sources. */
 import { assert, describe, it } from "@effect/vitest"
 import { accountRisk } from "../../../src/machines/margin/accountRisk.ts"
 import { estLiquidationPrice, positionMarginAt, unrealizedOf } from "../../../src/machines/margin/perpetual.ts"
@@ -40,7 +40,7 @@ describe("golden cases of margin, whole", () => {
 
   it.each(walletCases)("$id: from the wallet, the deduction and what others have", (of) => {
     const { netQty, entry, leverage, wallet, deduction, otherMaintenance, otherPnl, expected, places } = of
-    // A deduction from the maintenance counts as equity; others' maintenance is half of their margin.
+    // A deduction from the maintenance counts as equity; the maintenance of other positions is half of their margin.
     const account = {
       closeOutEquity: micro(wallet) + micro(deduction) + micro(otherPnl),
       marginBase: 2n * micro(otherMaintenance)

@@ -1,4 +1,4 @@
-/** A2-10, A2-50, A2-88: the leverage that a client's perpetuals are margined at. */
+/** A2-10, A2-50, A2-88: the leverage that determines the margin of a client's perpetuals. */
 import { assert, describe, it } from "@effect/vitest"
 import { leverageCap, leverageInForce } from "../../../src/machines/margin/accountRisk.ts"
 import { defaultMarketTerms, leverageProfiles } from "../../../src/machines/market/marketTerms.ts"

@@ -1,10 +1,10 @@
-/** A2-89: at which loss of a position its client is told, and how often. */
+/** A2-89: the loss steps of a position at which its client is notified, and the number of notices. */
 import { assert, describe, it } from "@effect/vitest"
 import * as fc from "fast-check"
 import { lossStep, type NotifiedLoss, lossToNotify } from "../../../src/machines/margin/lossSteps.ts"
 import { MoneyDecimal } from "../../../src/machines/shared/Money.ts"
 
-/** A long of 0.1 at 60,000: 600 of margin at a leverage of 10. */
+/** A long of 0.1 at 60,000: a margin of 600 at a leverage of 10. */
 const long = { netQty: "0.1", avgEntry: "60000", leverage: 10 }
 
 describe("the step that a loss has reached", () => {

@@ -1,4 +1,7 @@
-/** F4, F5, F6, F8, F11, A2-09, A2-45: the figures of one perpetual market, by published cases and against a second working out. */
+/**
+ * F4, F5, F6, F8, F11, A2-09, A2-45: the figures of one perpetual market, by published cases and against a second
+ * implementation.
+ */
 import { assert, describe, it } from "@effect/vitest"
 import * as fc from "fast-check"
 import {
@@ -136,7 +139,7 @@ describe("F6: what orders tie up beyond the position", () => {
   })
 
   it("goes by the slices that the larger exposure reaches", () => {
-    // Held 480,000; with the order 540,000: 20,000 more at 50x, then 40,000 at 20x.
+    // 480,000 held; 540,000 with the order: 20,000 more at 50x, then 40,000 at 20x.
     const margin = orderMarginOf("8", [orderOf("BUY", "1", "60000")], "60000", termsAt(50))
     assert.strictEqual(margin, micro("2400"))
   })
@@ -175,7 +178,8 @@ describe("F8: where a close-out would begin", () => {
   it.each(otherLiquidationCases)("$id: not with the maintenance at the entry", ({ netQty, equity, theirs }) => {
     const account = { closeOutEquity: micro(equity), marginBase: 0n }
     const price = estLiquidationPrice({ netQty, avgEntry: "10" }, { ...alone, leverage: 50, tick: gridOf(6) }, account)
-    // Ours is taken at the price itself: it is less when a long has fallen, and more when a short has risen.
+    // Our maintenance is computed at the price itself: less for a long that has fallen, more for a short that has
+    // risen.
     assert.isTrue(new MoneyDecimal(theirs).gt(price ?? theirs))
   })
 
@@ -221,7 +225,7 @@ describe("F8: where a close-out would begin", () => {
           { closeOutEquity: rest - 7n, marginBase: other + 5n }
         )
         const qty = fraction(position.netQty)
-        /** What the account has above half of its base, at a price. */
+        /** The excess of the account's equity over half of its margin, at a price. */
         const above = (at: Fraction): Fraction => {
           const equity = usdcOf(rest).plus(qty.times(at.minus(fraction(position.avgEntry))))
           const base = usdcOf(other).plus(qty.size.times(at).by(fraction(leverage)))

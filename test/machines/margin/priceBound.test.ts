@@ -1,4 +1,4 @@
-/** How far from the mark reduce-only orders and orders of a close-out may trade (F9, F13). */
+/** The largest distance from the mark at which reduce-only orders and orders of a close-out may trade (F9, F13). */
 import { assert, describe, it } from "@effect/vitest"
 import * as fc from "fast-check"
 import { boundAt, closingBps, isBeyond, reducingBps, tighterOf } from "../../../src/machines/margin/priceBound.ts"

@@ -1,4 +1,7 @@
-/** How far marks may move before anything can follow for an account (F7, A2-89), by the example of docs/margin.md and at the borders. */
+/**
+ * The largest move of marks without a possible action for an account (F7, A2-89), by the example of docs/margin.md and
+ * at the borders.
+ */
 import { assert, describe, it } from "@effect/vitest"
 import { type Leg, shareOut, tierLines } from "../../../src/machines/margin/riskLines.ts"
 import { defaultMarketTerms } from "../../../src/machines/market/marketTerms.ts"
@@ -18,7 +21,7 @@ const bitcoin = (over: Partial<Leg> = {}): Leg => ({
 })
 const ether = (over: Partial<Leg> = {}): Leg => ({ ...bitcoin(), qty: -1, entry: 3_000, mark: 3_000, ...over })
 
-/** The shares of the legs, two places; a number alone where something may follow. */
+/** The shares of the legs, two decimal places; a number alone if an action may follow. */
 const sharesOf = (
   legs: ReadonlyArray<Leg>,
   account: {
@@ -50,7 +53,7 @@ describe("shares of an account's room", () => {
   })
 
   it("in a margin call both ways count: to a close-out, and back", () => {
-    // Against it 750 - 450 over 6,000 x 0.95 and 3,000 x 1.05; towards it 150 over 5,400 and 3,300.
+    // Downwards: 750 - 450 over 6,000 x 0.95 and 3,000 x 1.05. Upwards: 150 over 5,400 and 3,300.
     assert.deepStrictEqual(
       sharesOf([bitcoin({ notified: 100 }), ether({ notified: 100 })], { cash: 750, recorded: "MARGIN_CALL" }),
       [
@@ -83,7 +86,7 @@ describe("shares of an account's room", () => {
   }
 
   it("F5: a short's share is that of the dearest tier it can reach, not of its present one", () => {
-    // 480,000 lies in the first tier, half as much again in the second, at 20 x instead of 50 x.
+    // 480,000 lies in the first tier; half as much again lies in the second, at 20 x instead of 50 x.
     const short = { qty: -160, entry: 3_000, mark: 3_000, leverage: 50, notified: 1_000 }
     const [[, high]] = sharesOf([ether(short)], { cash: 29_600 }) as readonly [readonly [string, string]]
     assert.strictEqual(high, (3_000 * (1 + 20_000 / (480_000 * 1.05))).toFixed(2))

@@ -8,7 +8,7 @@ import { termsAt } from "../../fixtures/perpetuals.ts"
 
 const perp = "BTC-USDC-PERP"
 
-/** A long of 0.1 at 60,000, so many USDC of cash; `orders`: buys of 0.1 at 60,000 that work. */
+/** A long of 0.1 at 60,000 with this cash in USDC; `orders`: working purchases of 0.1 at 60,000. */
 const riskAt = (leverage: number, cash: string, orders = 0, mark: MarkOf = { price: "60000" }): AccountRisk =>
   accountRisk(
     {
@@ -39,7 +39,7 @@ const refusedAs = (from: AccountRisk, to: AccountRisk, force = false) =>
   changeRefusal({ ...change, before: from, after: to, force })?._tag ?? null
 
 describe("another leverage", () => {
-  // 6,000 at 10: 600 of margin; at 6: 1,000; at 5: 1,200; at 3: 2,000.
+  // 6,000 at 10: a margin of 600; at 6: 1,000; at 5: 1,200; at 3: 2,000.
   it.each([
     ["what it ties up is there to the last micro-USDC", riskAt(10, "1000"), riskAt(6, "1000"), null],
     ["one micro-USDC is missing", riskAt(10, "999.999999"), riskAt(6, "999.999999"), "MarginBreach"],
@@ -102,7 +102,7 @@ describe("another leverage", () => {
         sentence: "The account is being closed out, so positions can only be reduced."
       })
     }
-    // An account that takes no restriction, as one under review.
+    // An account that can't be restricted, because it is under review.
     assert.isNotNull(changeRefusal({ ...change, recorded: "CLOSE_OUT", before, after, force: true }))
     assert.isNull(changeRefusal({ ...change, recorded: "MARGIN_CALL", before, after }))
     for (const restriction of ["FROZEN", "NO_NEW_RISK", "NO_WITHDRAWALS"] as const)

@@ -1,6 +1,7 @@
 /**
- * The bodies of orders, margin previews and choices of leverage, field by field and pair by pair: what is taken and as what,
- * what is refused with which sentence at which path (doc 2, Place order request; F2; A2-35, A2-36, A2-50, A2-93).
+ * The bodies of orders, margin previews and choices of leverage, field by field and pair by pair: accepted values with
+ * their parsed form, refused values with their sentence and path (doc 2, Place order request; F2; A2-35, A2-36, A2-50,
+ * A2-93).
  */
 import { assert, describe, it } from "@effect/vitest"
 import { capSentence, decodeLeverage } from "../../../src/machines/order/LeverageBody.ts"
@@ -26,7 +27,7 @@ const changed = (paths: Paths): object => {
 }
 
 const market: Paths = { type: "MARKET", price: undefined }
-/** A stop to sell that may only reduce. */
+/** A reduce-only stop to sell. */
 const stop: Paths = {
   type: "STOP_MARKET",
   side: "SELL",

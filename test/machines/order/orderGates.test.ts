@@ -1,6 +1,6 @@
 /**
- * A2-91: the gates of placing, explaining and previewing an order in their one order, each from both sides; A2-90: what closes is
- * spared what stands against new risk; A2-36, A2-39, A2-40, A2-49, A2-51, A2-94.
+ * A2-91: the gates of placing, explaining and previewing an order in their one order, each on both sides; A2-90:
+ * closing orders skip the gates against new risk; A2-36, A2-39, A2-40, A2-49, A2-51, A2-94.
  */
 import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
@@ -56,7 +56,7 @@ const attach = { takeProfit: { price: "59999", limitPrice: null }, stopLoss: { p
 
 type Row = readonly [gate: string, over: Partial<OrderFacts>, tag: Refusal["_tag"], sentence: string | null]
 
-/** In the order of the list: what refuses there, and with what. */
+/** In the order of the list: the case that each gate refuses, and its refusal. */
 const rows: ReadonlyArray<Row> = [
   ["account", { client: { ...client, lifecycle: "CLOSED" } }, "Conflict", "The account is closed."],
   ["verification", { client: { ...client, level: "MICA" } }, "Unverified", null],
@@ -120,7 +120,7 @@ const rows: ReadonlyArray<Row> = [
 /** A reduce-only sale, one tick too low. */
 const beyond = { side: "SELL", price: "57035.9", reduceOnly: true } as const
 
-/** The order of a row: most gates judge any, some only what has a trigger, levels, a group, or may only reduce. */
+/** The order of a row, in a form that its gate checks: with a trigger, levels or a group, or reduce-only. */
 const bodyFor = (gate: string): Partial<OrderBody> => {
   if (gate === "trigger") return { ...stopLoss, reduceOnly: false }
   if (gate === "takeProfit") return { attach: { ...attach, stopLoss: null } }
@@ -158,7 +158,7 @@ describe("A2-91: the order of the gates", () => {
 
   it("the first of several answers, whichever they are", () => {
     const all = { ...plainOrder, attach }
-    // What follows the take profit is of other kinds of order, or of money.
+    // The gates after the take profit concern other kinds of order, or money.
     const judged = rows.filter(
       ([gate]) => !["trigger", "ocoGroup", "reduceOnly", "bound", "band", "minimumNotional"].includes(gate)
     )
@@ -234,7 +234,7 @@ describe("A2-91: what was held against what", () => {
   })
 })
 
-/** Sells what is held at once. */
+/** A market sale of the held quantity. */
 const atOnce = { side: "SELL", type: "MARKET", qty: "0.1", price: null, reduceOnly: true } as const
 const full = "The client has 500 working orders, which is the most there may be."
 

@@ -1,4 +1,7 @@
-/** A2-91, A2-93: where orders are taken, what a SPOT market does not take, and an order on its market's grids (doc 2, Order). */
+/**
+ * A2-91, A2-93: the markets that accept orders, the orders that a SPOT market refuses, and an order on its market's
+ * grids (doc 2, Order).
+ */
 import { assert, describe, it } from "@effect/vitest"
 import type { OrderBody } from "../../../src/machines/order/OrderBody.ts"
 import { leverageMarket, orderMarket, orderOnMarket } from "../../../src/machines/order/orderOnMarket.ts"

@@ -68,7 +68,7 @@ describe("F11: fills", () => {
         const position = positionAfter(fills)
         const naive = naivePosition(fills)
         assert.strictEqual(fraction(position.netQty).minus(naive.qty).sign, 0)
-        // A place of rounding for each fill.
+        // One unit of the last rounded decimal place for each fill.
         const near = fraction("0.000000000000001")
         assert.isFalse(fraction(position.avgEntry).minus(naive.average).size.gt(near))
         assert.isFalse(fraction(position.netCost).minus(naive.cost).size.gt(near))

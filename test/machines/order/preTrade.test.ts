@@ -1,4 +1,4 @@
-/** F13, A2-45, A2-49, A2-90: what an order on a perpetual would do to the account. */
+/** F13, A2-45, A2-49, A2-90: the effect of an order on a perpetual on the account. */
 import { assert, describe, it } from "@effect/vitest"
 import * as fc from "fast-check"
 import { accountRisk, type AccountState } from "../../../src/machines/margin/accountRisk.ts"
@@ -95,7 +95,7 @@ describe("a preview", () => {
       leverage: 10,
       freeMarginBefore: micro("10000"),
       freeMarginAfter: micro("3970"),
-      // 9,970 against 6,000
+      // 9,970 divided by 6,000
       marginLevelAfter: "166.16",
       // (60000 - 9970) / 0.95 = 52663.157...
       estLiquidationPrice: "52663.2",
@@ -182,7 +182,7 @@ describe("a preview", () => {
       risk: accountRisk(state, input.facts),
       holding: { ...input.holding, orders: [orderOf("BUY", "0.1", "60000")] }
     })
-    // The contract's premium, the ether and the order that works already.
+    // The contract's premium, the ether position and the order that already works.
     assert.deepInclude(figures, { initialMarginBefore: micro("1900"), marginRequired: micro("6000") })
   })
 })
@@ -197,7 +197,7 @@ describe("what fits the free margin", () => {
       "of one that turns, all of it: what it closes is lost too, and all that is open and opens can be closed",
       limitOrder({ side: "SELL", qty: "3", price: "59900" }),
       { held: "1" },
-      // Half the margin of four, with the commission, is 119.85 more than the margin of two that are short.
+      // Half the margin of four, with the commission, exceeds the margin of the two short units by 119.85.
       "6389.85"
     ],
     ["of one that only turns: half the margin of three", limitOrder({ side: "SELL", qty: "2" }), { held: "1" }, "3060"]
@@ -227,7 +227,7 @@ describe("A2-90: what only reduces is never refused by margin", () => {
     ["not with the other side's", sell("1"), "1", [orderOf("BUY", "0.5", "59000")], true],
     ["reduceOnly, whatever works", sell("1", true), "1", [orderOf("SELL", "1", "61000")], true]
   ] as const)("%s", (_, order, held, orders, onlyReduces) => {
-    // Deep under water: nothing that opens fits.
+    // Far below zero equity: no order that opens a position fits.
     const figures = judge(order, { held, orders, cash: "100" })
     assert.strictEqual(figures.onlyReduces, onlyReduces)
     assert.strictEqual(figures.sentence === null, onlyReduces)
@@ -244,13 +244,13 @@ describe("A2-90: what only reduces is never refused by margin", () => {
 describe("after the fill", () => {
   it("what closes realizes at its price, commission paid", () => {
     const figures = judge(limitOrder({ side: "SELL", qty: "0.5", price: "61000" }), { held: "1", entry: "58000" })
-    // 10,000 + 1,500 realized - 15.25 + 1,000 of the other half, against 3,000.
+    // 10,000 + 1,500 realized - 15.25 + 1,000 of the other half, divided by 3,000.
     assert.deepInclude(figures, { initialMarginAfter: micro("3000"), marginLevelAfter: "416.15", openLoss: 0n })
   })
 
   it("a loss at once lowers the level, a better price than the mark does not raise it", () => {
     assert.strictEqual(judge(limitOrder({ price: "61000" })).marginLevelAfter, "149.49")
-    // 10,000 - 29.5 against 6,000, not 1,000 more.
+    // 10,000 - 29.5 divided by 6,000, without an additional 1,000.
     assert.strictEqual(judge(limitOrder({ price: "59000" })).marginLevelAfter, "166.17")
   })
 
@@ -349,7 +349,7 @@ describe("F13 against a second working out", () => {
           (net, { left }) => net.plus(away.times(fraction(left))),
           fraction(position.netQty)
         )
-        // What lies beyond zero in the order's direction, after and before it.
+        // The quantity beyond zero in the order's direction, after and before it.
         const beyond = after
           .plus(away.times(fraction(qty)))
           .times(away)

@@ -73,7 +73,7 @@ describe("lots", () => {
             gone.map(({ id }) => id)
           )
           const share = gone.reduce((sum, unit) => sum.plus(unit.cost), zero)
-          // Half a unit for each breaking of the lot so far.
+          // Half a unit for each split of the lot so far.
           assert.isFalse(fraction(result.cost).minus(share).size.gt(fraction(takes.length)))
           cost += result.cost
           commission += result.commission

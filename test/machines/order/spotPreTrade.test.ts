@@ -1,4 +1,4 @@
-/** F13, F20: what a spot order would set aside, and whether the client has it. */
+/** F13, F20: the reserve of a spot order, and whether the client has the amount. */
 import { assert, describe, it } from "@effect/vitest"
 import { accountRisk, type AccountState } from "../../../src/machines/margin/accountRisk.ts"
 import { type PreTradeOrder, unbounded } from "../../../src/machines/order/preTrade.ts"
@@ -80,7 +80,7 @@ describe("a preview on SPOT", () => {
       leverage: null,
       freeMarginBefore: micro("9000"),
       freeMarginAfter: micro("2994"),
-      // 3,994 against the premium of 1,000
+      // 3,994 divided by the premium of 1,000
       marginLevelAfter: "399.40",
       estLiquidationPrice: null,
       equityBefore: micro("10000"),
@@ -101,7 +101,7 @@ describe("a preview on SPOT", () => {
     assert.deepInclude(judge(buy({ price: null })), {
       refPrice: "60010",
       orderValue: micro("6001"),
-      // 0.1 x 61210.2, and ten basis points of it
+      // 0.1 x 61210.2, and ten basis points of the amount
       reservation: micro("6127.14102"),
       reservationPrice: "61210.2",
       slippageAllowance: micro("30.005"),

@@ -1,4 +1,4 @@
-/** F20: what spot orders set aside, and what their fills take of it. */
+/** F20: the reserve of spot orders, and the part that their fills use. */
 import { assert, describe, it } from "@effect/vitest"
 import * as fc from "fast-check"
 import {
@@ -46,7 +46,7 @@ const started = (order: SpotOrder): SpotRunning => ({
   released: 0n
 })
 
-/** In lots of XRP; a lot's price in micro-USDC. */
+/** Lots of XRP, and a lot's price in micro-USDC. */
 const inLots = (qty: string, lotPrice: string): SpotOrder =>
   orderWith({ base: "XRP", qty, price: new MoneyDecimal(lotPrice).div(1e6).toFixed(), commissionBps: 0 })
 
@@ -158,7 +158,7 @@ describe("what a fill takes", () => {
   })
 })
 
-/** An order and the parts that it trades in, at its limit or better. */
+/** An order, and the parts in which it trades, at its limit or better. */
 const someCourse = fc
   .record({
     side: someSide,

@@ -1,4 +1,4 @@
-/** What a request for a statement may ask, in every wrong form, and the period that it means (A2-65, STS-15). */
+/** Requests for a statement in every wrong form, and the period that each valid request means (A2-65, STS-15). */
 import { assert, describe, it } from "@effect/vitest"
 import { decodeStatement } from "../../../src/machines/statement/StatementBody.ts"
 import { periodOf } from "../../../src/machines/statement/statementPeriod.ts"

@@ -1,4 +1,4 @@
-/** When what is due by itself is due (A2-68, STS-26, STS-29). */
+/** The due times of statements that the service makes by itself (A2-68, STS-26, STS-29). */
 import { assert, describe, it } from "@effect/vitest"
 import * as fc from "fast-check"
 import {

@@ -1,4 +1,4 @@
-/** What disposals have cost, by HMRC's order and first in first out (A2-83, F21; TAX golden cases). */
+/** The costs of disposals, by HMRC's order and first in, first out (A2-83, F21; TAX golden cases). */
 import { assert, describe, it } from "@effect/vitest"
 import * as fc from "fast-check"
 import { londonDayOf } from "../../../src/machines/statement/londonDay.ts"

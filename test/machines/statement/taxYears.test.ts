@@ -1,6 +1,6 @@
 /**
- * Which part of a tax year a statement has where the residency changes (A2-72, STS-26): by table at the ends of years, leap years and
- * London's midnight too, and over random lives, every day is in exactly one.
+ * The part of a tax year that a statement covers if the residency changes (A2-72, STS-26): by table at the ends of
+ * years, leap years and London's midnight included; and for random histories, every day is in exactly one part.
  */
 import { assert, describe, it } from "@effect/vitest"
 import * as fc from "fast-check"
@@ -16,7 +16,7 @@ import {
 
 const day = 86_400_000
 
-/** From when on a client is taxed there, by ISO times; the first also before. */
+/** The times from which a client is a tax resident, by ISO times; the first residency also applies before. */
 type Residencies = ReadonlyArray<readonly [since: string, country: "GB" | "DE"]>
 
 const isBritishAt = (residencies: Residencies, moment: number): boolean =>
@@ -172,7 +172,7 @@ const table: ReadonlyArray<readonly [what: string, residencies: Residencies, exp
 describe("parts of tax years", () => {
   it.each(table)("STS-26: %s", (_, residencies, expected) => {
     const found = statementsOf(residencies, 2022, 2027).map(shown)
-    // What the table shows stands there in a row; the years around it are whole.
+    // The expected periods are consecutive; the years around them are whole.
     const at = found.indexOf(expected[0] ?? "")
     assert.deepStrictEqual(found.slice(at, at + expected.length), expected)
   })
@@ -241,7 +241,7 @@ describe("a year that is asked for", () => {
     [british, null, Date.UTC(2026, 3, 5, 23) - 1, "GB 2024-04-05T23 2025-04-05T23"],
     [british, 2025, Date.UTC(2026, 3, 5, 23) - 1, null],
     [british, 2025, Date.UTC(2026, 3, 5, 23), "GB 2025-04-05T23 2026-04-05T23"],
-    // Two of one start year: the one that has ended, and the later of both from then on.
+    // Two periods with one start year: the one that has ended, and then the later of the two.
     [moved, 2025, Date.UTC(2026, 2, 1), "-- 2025-01-01T00 2026-01-01T00"],
     [moved, 2025, now, "GB 2026-01-01T00 2026-04-05T23"],
     [moved, null, now, "GB 2026-01-01T00 2026-04-05T23"]

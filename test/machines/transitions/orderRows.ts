@@ -15,7 +15,7 @@ const triggered: OrderEvent = { type: "TRIGGERED", at: 12 }
 const refused: OrderEvent = { type: "REFUSED", at: 11, reason: "market halted", isVoid: false }
 const neverThere: OrderEvent = { type: "REFUSED", at: 60, reason: "not found at the venue", isVoid: true }
 const part: OrderEvent = { ...partialFill, at: 20 } as OrderEvent
-/** Another trade of the same size: a repeated trade would not be posted twice. */
+/** Another trade of the same size: a repeated trade must not be posted twice. */
 const more: OrderEvent = { ...partialFill, at: 20, tradeId: 72 } as OrderEvent
 const rest: OrderEvent = { ...lastFill, at: 30 } as OrderEvent
 const ended: OrderEvent = { type: "ENDED", at: 40, how: "CANCELLED", reason: "not filled at once" }
@@ -46,7 +46,7 @@ const waiting = [send, ack]
 const cancelling = [send, ack, cancel]
 const noCancel = { cancelling: null }
 
-/** The events of an order at the venue, except its acknowledgement. */
+/** The events of an order that works at the venue, except its acknowledgement. */
 const worked = (
   state: "SENT" | "ACKED" | "PARTIAL" | "PENDING_TRIGGER",
   given: ReadonlyArray<OrderEvent>,
@@ -65,7 +65,7 @@ const worked = (
   of(`A2-40: ${state}, its protection is placed`, state, given, protectedBy, state, [], { legs: [4, 5], updatedAt: 21 })
 ]
 
-/** Another quantity of an order that the venue works on (A2-40). */
+/** Another quantity of a working order (A2-40). */
 const amendments = (state: "ACKED" | "PARTIAL" | "PENDING_TRIGGER", given: ReadonlyArray<OrderEvent>, of = row) => [
   of(`A2-40: ${state}, amended`, state, given, amend, state, ["venue.call amendOrder"], { amends: 1 }),
   of(`A2-40: ${state}, amended while another quantity is in flight`, state, [...given, amend], amend, "refused"),
@@ -79,7 +79,7 @@ const amendments = (state: "ACKED" | "PARTIAL" | "PENDING_TRIGGER", given: Reado
   })
 ]
 
-/** Another bound of an order that waits (F13). */
+/** Another bound of a waiting order (F13). */
 const bounds = [
   ofStop(
     "F13: PENDING_TRIGGER, its bound changes",

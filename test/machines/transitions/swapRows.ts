@@ -45,7 +45,7 @@ const opens = [
 const rejects = ["ledger.post SWAP_RELEASE", "timer.clear swap.release:1", "audit swap.reject"]
 const finds = ["ledger.post SWAP_RESERVE", "ledger.post SWAP_PRINCIPAL", "timer.set swap.overdue:1", "audit swap.found"]
 
-/** Taken for less than was requested: the surplus of the hold comes back. */
+/** A take of less than was requested: the surplus of the hold is released. */
 const tookLess: SwapEvent = { ...took, notional: "9.00000000", reward: "0.00690410" } as SwapEvent
 
 export const swapRows = [

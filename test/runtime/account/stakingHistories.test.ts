@@ -1,7 +1,7 @@
 /**
- * Whole lives of swaps over random histories of payments, defaults, write-offs, delistings, late finds and marks: what the account
- * shows of them is that of a second working out that knows the definitions alone, to the last unit (A2-59, F22, F23, STS-6, STS-9
- * to STS-12).
+ * Whole lives of swaps over random histories of payments, defaults, write-offs, delistings, late finds and marks: the
+ * account's figures equal those of a second implementation by the definitions, to the last unit (A2-59, F22, F23,
+ * STS-6, STS-9 to STS-12).
  */
 import { assert, describe, it } from "@effect/vitest"
 import * as fc from "fast-check"
@@ -61,7 +61,7 @@ class Naive {
   staking = 0n
   commission = 0n
 
-  /** Micro-USDC, null: nobody knows. */
+  /** Micro-USDC; null: unknown. */
   worth(asset: Asset, minor: bigint): bigint | null {
     const mark = asset === "USDC" ? "1" : this.mark
     return mark === null ? null : new Fraction(minor, 10n ** BigInt(scales[asset])).times(fraction(mark)).floor(6)
@@ -215,7 +215,7 @@ const pick = fc.nat()
 const steps: ReadonlyArray<fc.Arbitrary<Step>> = [
   fc.option(fc.integer({ min: 1, max: 60_000 }), { freq: 8 }).map(
     (tenths): Step =>
-      // Once there is a mark there is always the last one.
+      // After the first mark there is always a last mark.
       ({ naive }) =>
         void (naive.mark = tenths === null ? naive.mark : (tenths / 10).toFixed(1))
   ),
@@ -304,7 +304,7 @@ const compare = ({ state, facts, naive }: World): void => {
       (swap) => swap.asset === asset && (swap.state === "OPEN" || (swap.state === "DEFAULTED" && left(swap) > 0n))
     ).length
     assert.strictEqual(overview.staked.find((row) => row.asset === asset)?.swaps ?? 0, count)
-    // What may still come back is kept, however many swaps there are (F2).
+    // Money that may still return is counted, however many swaps there are (F2).
     const onItsWay = naive.sum(asset, "ACCEPTING", ({ reward }) => reward)
     assert.strictEqual(state.returning(asset), onItsWay + naive.sum(asset, "OPEN", left) + claims)
     all += worth(staked) ?? 0n
@@ -330,7 +330,7 @@ const compare = ({ state, facts, naive }: World): void => {
   )
 }
 
-/** The event log says every move of every swap once, each from where the last one led, and nothing else of it (EVT-2). */
+/** The event log has every transition of every swap once, each from the previous state, and nothing else (EVT-2). */
 const checkLog = ({ store }: World): void => {
   const moves = store.rows("events").filter(({ name }) => name === "state.changed")
   for (const { id, state, partnerId, clientId } of store.rows("swaps")) {
@@ -363,7 +363,7 @@ describe("a second working out of swaps in the account's figures", () => {
           if (mark === null && swaps.some(({ state }) => state === "OPEN")) seen.unvalued++
         }
         seen.found += world.store.rows("audit").filter(({ action }) => action === "swap.found").length
-        // What is held is what was posted, and the fee was taken once each.
+        // The holdings equal the postings, and each fee was charged once.
         const sums = world.store.rows("postings").filter(({ clientId }) => clientId !== null)
         for (const asset of ["ETH", "USDC"] as const) {
           const own = sums.filter(({ currency }) => currency === asset)
@@ -402,7 +402,7 @@ describe("A2-59: an overdue swap while events of the venue are outstanding", () 
     }
     assert.deepStrictEqual(pauses.slice(0, 5), [5_000, 5_000, 10_000, 20_000, 40_000])
     assert.deepStrictEqual([...new Set(pauses.slice(8))], [600_000])
-    // Another swap waits as long; once an event is taken the pauses begin anew.
+    // Another swap waits as long. Once an event is processed, the pauses begin again.
     assert.strictEqual(pause(now + 1), 600_000)
     link.takenTo = maturityTs + 1
     assert.strictEqual(pause(now + 2), 5_000)

@@ -1,6 +1,6 @@
 /**
- * An account's figures are kept while nothing that they are worked out from says anything else. Over random histories of rows,
- * marks, listings and time they are those of an account read anew, and one by one nothing outlives what it rests on (F3 to F8).
+ * An account's figures are cached while no input changes. Over random histories of rows, marks, listings and time they
+ * equal those of an account that is read again, and no single figure outlives its inputs (F3 to F8).
  */
 import { assert, describe, it } from "@effect/vitest"
 import * as fc from "fast-check"
@@ -41,7 +41,7 @@ const requestRow = (accepts: boolean) => {
   return { ...row, context: { ...row.context, accepting: accepts ? accepting : null } } as typeof row
 }
 
-/** Orders of each kind that counts differently; their ids are their places. */
+/** Orders of each kind that counts differently; their ids are their indexes. */
 const orders = accountOf({
   cash: "0",
   orders: [
@@ -91,7 +91,7 @@ class World {
     this.marks = new Map(this.marks).set(symbol, mark)
   }
 
-  /** The same price once more, of now. */
+  /** Repeats the price with the present time. */
   again(symbol: string): void {
     const mark = this.marks.get(symbol)
     if (mark !== undefined) this.mark(symbol, mark.price.toFixed())
@@ -121,7 +121,7 @@ class World {
   }
 }
 
-/** What figures say: a mark by its price, because when it was said is in whether it is fresh. */
+/** The figures in comparable form: a mark by its price, because its time shows only in its freshness. */
 const told = ({ cashOf, risk, recorded }: AccountNow) => ({
   cash: [cashOf("USDC"), cashOf("BTC")],
   recorded,
@@ -131,7 +131,7 @@ const told = ({ cashOf, risk, recorded }: AccountNow) => ({
   }
 })
 
-/** The same rows without anything that was kept. */
+/** The same rows without cached figures. */
 const anew = (state: SubjectState): SubjectState => state.after(new CommitBuilder().build(null, null))
 
 const someSymbol = fc.constantFrom(perp, gold, ko)

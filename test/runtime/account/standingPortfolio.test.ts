@@ -1,6 +1,7 @@
 /**
- * Balances and overview are one object for as long as they say the same. Over random histories of money, lots, totals, marks and
- * time they are those of an account read anew, and nothing outlives what it rests on (F23, STS-10).
+ * Balances and overview are one object as long as their content is the same. Over random histories of money, lots,
+ * totals, marks and time they equal those of an account that is read again, and nothing outlives its inputs (F23,
+ * STS-10).
  */
 import { assert, describe, it } from "@effect/vitest"
 import * as fc from "fast-check"
@@ -85,7 +86,7 @@ const steps: ReadonlyArray<fc.Arbitrary<Step>> = [
   )
 ]
 
-/** What an account that was never asked before answers. */
+/** The answers of an account without cached figures. */
 const anew = (state: SubjectState): SubjectState =>
   state.after(new CommitBuilder().build({ subject: "client:1", expected: state.token }, null))
 

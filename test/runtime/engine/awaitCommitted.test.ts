@@ -1,5 +1,5 @@
 /**
- * A caller waits for a subject's committed state: it receives each commit once, never misses one, and leaves nothing behind
+ * A caller waits for a subject's committed state: it gets each commit once, misses none, and leaves no state behind
  * (architecture, Everything that changes state comes one way).
  */
 import { assert, describe, it } from "@effect/vitest"
@@ -19,7 +19,7 @@ afterEach(() => bench.close())
 
 const subject = "client:1"
 const within = 5_000
-/** The client's cash once it is so much, and whether its commit was at hand. */
+/** The client's cash once it has this value, and whether its commit was passed. */
 const cashOf =
   (least: bigint) =>
   (state: SubjectState, commit: Commit | null): string | null => {

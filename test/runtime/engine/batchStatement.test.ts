@@ -1,4 +1,4 @@
-/** The texts of the batch statement: one a set of parts, made once, and never more of them kept than the bound. */
+/** The texts of the batch statement: one for each set of parts, made once, and limited in number. */
 import { assert, describe, it } from "@effect/vitest"
 import {
   batchText,
@@ -11,7 +11,7 @@ import { type CommitParts, commitOf, sampleRows, submit } from "./fixtures.ts"
 import { openPgBench } from "./pgBench.ts"
 
 const all = [...parts.values()]
-/** The parts whose places are set in a number. */
+/** The parts whose bits are set in a number. */
 const subset = (bits: number): ReadonlyArray<Part> => all.filter((_, place) => (bits & (1 << place)) !== 0)
 
 describe("texts of the batch statement", () => {

@@ -1,4 +1,4 @@
-/** takeBatch and stampBatch as properties: what is written together, in which order, with which numbers. */
+/** takeBatch and stampBatch as properties: the commits of a batch, their order, and their numbers. */
 import { assert, describe, it } from "@effect/vitest"
 import * as fc from "fast-check"
 import { claimNames, type Commit, maxCommitRows, rowsOf } from "../../../src/runtime/engine/journal/Commit.ts"
@@ -46,7 +46,7 @@ const commits: fc.Arbitrary<Commit> = fc
 const waitingFor = (list: ReadonlyArray<Commit>): Array<Waiting> =>
   list.map((commit) => ({ commit, done: () => undefined, defects: assert.fail }))
 
-/** What of a commit no other commit of its batch may touch. */
+/** The facts of a commit that no other commit of its batch may touch. */
 const exclusive = (commit: Commit): ReadonlyArray<string> => [
   ...new Set([
     ...(commit.fence === null ? [] : [`subject ${commit.fence.subject}`]),
@@ -56,7 +56,7 @@ const exclusive = (commit: Commit): ReadonlyArray<string> => [
   ])
 ]
 
-/** Whether `next` may join a batch of `before`, said the slow way. */
+/** Whether `next` may join a batch of `before`, by a slow definition. */
 const mayJoin = (before: ReadonlyArray<Commit>, next: Commit): boolean =>
   before.every(
     (earlier) =>
@@ -215,7 +215,7 @@ describe("stampBatch", () => {
     differs({ audit: rows.audit.toReversed() }, "order")
     assert.notStrictEqual(sealRows({ ...sealGenesis, hash: "f".repeat(64) }, rows).hash, hash)
     assert.deepStrictEqual(sealRows(sealGenesis, {}), sealGenesis)
-    // What was sealed before a table joined the chain still holds: a table without rows adds nothing.
+    // Seals from before a table joined the chain still hold: a table without rows adds nothing.
     const { interfirmRecords: _, custodyChanges: __, ...older } = rows
     const { hash: old } = sealRows(sealGenesis, older)
     assert.strictEqual(old, "f588b8d6b8ef9842d2653e76348e07b3017a620d895a185af750a01e69b01371")

@@ -1,4 +1,4 @@
-/** The same commits on PostgreSQL and on the memory store, for tests that hold a port and its double to the same answers. */
+/** The same commits on PostgreSQL and on the memory store, for tests that a port and its double give the same answers. */
 import { PgClient } from "@effect/sql-pg"
 import { assert } from "@effect/vitest"
 import { Context, Effect, Exit, Layer, Scope } from "effect"

@@ -1,6 +1,4 @@
-/**
- * The catalogue and the memory journal's rules say the same as the migrated schema: names, types, empty columns, keys.
- */
+/** The catalogue and the memory journal's rules equal the migrated schema: names, types, nullable columns, keys. */
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { executionTypes } from "../../../src/machines/postingRules.ts"
 import { idBlockSize, idKinds, idSequenceOf } from "../../../src/runtime/engine/journal/IdBlocks.ts"
@@ -11,7 +9,7 @@ import { makeTestDatabase } from "../../support/TestDatabase.ts"
 import { commitOf, sampleRows, submit } from "./fixtures.ts"
 import { openPg } from "./pgBench.ts"
 
-// Without a journal, which does not start on a database that lacks something.
+// Without a journal, because a journal does not start on a database that lacks a table.
 let bench: Awaited<ReturnType<typeof openPg>>
 beforeAll(async () => {
   const database = await makeTestDatabase()
@@ -29,7 +27,7 @@ const sqlType: { readonly [T in ColumnType]: string } = {
   sealedText: "bytea"
 }
 
-/** Tables that are no part of any commit, and why. */
+/** Tables that are not part of any commit, with the reason. */
 const besides = [
   "schema_migrations",
   "service_stamp",
@@ -138,7 +136,7 @@ describe("catalogue", () => {
           documents: [{ ...rows.documents, filename: marker }],
           documentContents: [{ ...rows.documentContents, content: marker }],
           statementPieces: [{ ...rows.statementPieces, content: marker }],
-          // The scan itself is tried on a plain column.
+          // Checks the scan itself on a plain column.
           notifications: [{ ...rows.notifications, ref: marker }]
         }
       })

@@ -1,10 +1,10 @@
-/** The chain of seals over what a journal stored, judged by the reader that `ledger verify` uses. */
+/** The chain of seals over the stored rows of a journal, checked by the reader of `ledger verify`. */
 import { sealEnds, sealGenesis, sealedTableNames, sealedTables } from "../../../src/runtime/engine/sealing/seal.ts"
 import { type ChainRows, findBreak } from "../../../src/runtime/ledger/sealChain.ts"
 import type { SealRow } from "../../../src/runtime/tables/engine.ts"
 import type { TableName, Tables } from "../../../src/runtime/tables/Catalogue.ts"
 
-/** The first break of the chain, a row no seal covers counting as one; null when all is whole. */
+/** The first break of the chain; a row that no seal covers counts as one. Null if there is none. */
 export const chainBreak = (rowsOf: <T extends TableName>(table: T) => ReadonlyArray<Tables[T]>): string | null => {
   const rows = Object.fromEntries(
     sealedTableNames.map((table) => {

@@ -1,4 +1,4 @@
-/** Columns of a batch are the driver's arrays to the byte, filled value by value and used again. */
+/** Columns of a batch equal the driver's arrays to the byte, filled value by value, with reused buffers. */
 import { PgTypes } from "@effect/sql-pg"
 import { assert, describe, it } from "@effect/vitest"
 import { Result } from "effect"
@@ -10,7 +10,7 @@ const whole = fc.integer({ min: Number.MIN_SAFE_INTEGER, max: Number.MAX_SAFE_IN
 const text = fc.oneof(fc.string({ maxLength: 60 }), fc.string({ unit: "grapheme", maxLength: 200 }))
 const listOf = <A>(value: fc.Arbitrary<A>) => fc.array(fc.option(value, { nil: null, freq: 5 }), { minLength: 1 })
 
-/** What the driver makes of the values, beside what the column makes of them twice in the same buffer. */
+/** Compares the driver's encoding of the values with the column's, which uses one buffer twice. */
 const same = <A>(
   kind: ConstructorParameters<typeof ColumnArray>[0],
   arrayOid: number,

@@ -20,7 +20,7 @@ const shard = 3
 
 type SampleRows = { readonly [T in TableName]: Tables[T] }
 
-/** One row of every table for client `id` of partner 1; nullable columns filled, machines of the present version. */
+/** One row of every table for client `id` of partner 1, with filled nullable columns and present versions of machines. */
 export const sampleRows = (id: number): SampleRows =>
   Object.fromEntries(
     Object.entries(rowsFor(id)).map(([table, row]) => {
@@ -331,7 +331,7 @@ const rowsFor = (id: number): { readonly [T in TableName]: object } => ({
   },
   notifications: { id, partnerId: 1, clientId: id, kind: "CASE", ref: "1", ts: noon, writtenAt: noon },
   audit: auditRow(id, "client.create"),
-  // Far behind the numbers that a journal gives by itself.
+  // Far above the numbers that a journal assigns.
   seals: {
     number: 1_000_000 + id,
     hash: "e".repeat(64),
@@ -362,7 +362,7 @@ const rowsFor = (id: number): { readonly [T in TableName]: object } => ({
   }
 })
 
-/** An event as decided: the journal gives the number. */
+/** An event as decided; the journal assigns the number. */
 export const eventRow = (partnerId: number, clientId: number | null): EventRow => ({
   partnerId,
   seq: 0,
@@ -430,7 +430,7 @@ export const balance = (clientId: number, cash: bigint): Tables["balances"] => (
   funding: 0n
 })
 
-/** One ledger transaction with two legs; `off` is what the house leg misses. */
+/** One ledger transaction with two legs; `off`: the amount that the house leg lacks. */
 export const transaction = (
   id: number,
   amount: bigint,
@@ -453,7 +453,7 @@ export const transaction = (
 export const submit = (journal: JournalShape, commit: Commit): Promise<Outcome> =>
   new Promise((resolve) => journal.submit(commit, resolve))
 
-/** Submits all in the same moment (they share batches) and waits for all outcomes, in order. */
+/** Submits all at the same moment, so that they share batches, and waits for all outcomes, in order. */
 export const submitAll = (journal: JournalShape, commits: ReadonlyArray<Commit>): Promise<ReadonlyArray<Outcome>> =>
   Promise.all(commits.map((commit) => submit(journal, commit)))
 

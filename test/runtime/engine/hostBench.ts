@@ -1,4 +1,4 @@
-/** A host over a memory journal that the test can hold, bend and watch. */
+/** A host over a memory journal that the test can hold, change and observe. */
 import { Context, Effect, Exit, Layer, Scope } from "effect"
 import { type Facts, noFacts } from "../../../src/machines/market/Facts.ts"
 import { ActorHost, type Command, type DispatchError } from "../../../src/runtime/engine/mailbox/ActorHost.ts"
@@ -16,18 +16,18 @@ export const by = { role: "PARTNER", keyLabel: "main", requestId: "req-1", actor
 export interface HostBench {
   readonly host: ActorHost["Service"]
   readonly store: MemoryStore
-  /** Commits handed to the journal, in order. */
+  /** Commits that the journal received, in order. */
   readonly submitted: ReadonlyArray<Commit>
   /** Subjects of each load. */
   readonly loads: ReadonlyArray<ReadonlyArray<SubjectKey>>
-  /** True for commits whose answer stays back until `release`. */
+  /** True for commits whose answer is delayed until `release`. */
   hold: (commit: Commit) => boolean
-  /** What the host learns instead of the truth. */
+  /** Replaces the outcome that the host gets. */
   bend: (commit: Commit, outcome: Outcome) => Outcome
   accepting: () => boolean
   loadFails: () => boolean
   nextId: (() => number) | null
-  /** The market that each asking of the host finds. */
+  /** The market facts that each decision gets. */
   market: () => Facts
   readonly held: () => number
   readonly release: () => void
@@ -89,7 +89,7 @@ export const openHost = async (residentLimit = 1_000): Promise<HostBench> => {
   return bench
 }
 
-/** Adds one to the client's cash; answers the new value. */
+/** Adds one to the client's cash. Returns the new value. */
 export const increment = (id: number, parts: Partial<Command<bigint>> = {}): Command<bigint> => ({
   subject: `client:${id}`,
   by,
@@ -101,7 +101,7 @@ export const increment = (id: number, parts: Partial<Command<bigint>> = {}): Com
   ...parts
 })
 
-/** Looks, writes nothing. */
+/** Reads without a write. */
 export const look = (id: number): Command<bigint> => ({
   subject: `client:${id}`,
   by,

@@ -56,7 +56,7 @@ const rowTests = () => {
   it("commit and load round trip of every table, filled and with its nullable columns empty", async () => {
     const filled = sampleRows(10)
     const empty = emptied(sampleRows(11))
-    // Postings come in balanced pairs; the samples' own are replaced.
+    // Postings come in balanced pairs, which replace those of the samples.
     const rowsOf = (rows: { readonly [T in TableName]: Tables[T] }, id: number) => ({
       ...Object.fromEntries(tableNames.map((table) => [table, [rows[table]]])),
       ...transaction(id, 9_007_199_254_740_993n)
@@ -203,7 +203,7 @@ const rowTests = () => {
     await submitHere(clientCommit(1, null, { rows: { cases: [row] } }))
     row.details.list.push(2)
     const loaded = (await load("client:1")).rows.find(({ table }) => table === "cases")?.row as typeof row
-    // What is loaded may be shared: then it is frozen.
+    // Loaded rows may be shared, and are then frozen.
     if (!Object.isFrozen(loaded.details.list)) loaded.details.list.push(3)
     assert.deepStrictEqual((await bench.rows("cases"))[0]?.details, { list: [1] })
   })
@@ -232,7 +232,7 @@ const rowTests = () => {
     assert.deepStrictEqual(state.all("venueCalls"), [call("P-2")])
     await submitHere(ending)
     assert.deepStrictEqual([await held(), await bench.rows("venueCalls")], [[call("P-2")], [call("P-2")]])
-    // Free again: the ref is the object's own, and its commits follow one another.
+    // The ref is free again: it belongs to one object, whose commits are sequential.
     await submitHere(clientCommit(1, 2, { rows: { venueCalls: [call("P-1")] } }))
     assert.strictEqual((await held()).length, 2)
   })
@@ -281,7 +281,7 @@ const guardTests = () => {
     const { principal, key } = answer
     const begins = (id: number, of = key) => clientCommit(id, null, { freshKeys: [{ principal, key: of }] })
     assert.strictEqual((await submitHere(begins(1)))._tag, "Committed")
-    // In the batch of its answer, too: one statement sees none of its own writes.
+    // Also within the batch of its answer, because a statement does not see its own writes.
     const outcomes = await submitAll(bench.journal, [
       commitOf({ rows: { answers: [answer] } }),
       begins(2),
@@ -347,7 +347,7 @@ const guardTests = () => {
     })
     const outcomes = await submitAll(bench.journal, [under(1, 0), moved, under(2, 0), under(3, 1)])
     assert.deepStrictEqual(tags(outcomes), ["Committed", "Committed", "PartnerMoved", "Committed"])
-    // Both epochs in one batch: the stale one must not hide behind the newer.
+    // Both epochs in one batch: the newer one must not hide the stale one.
     const mixed = await submitAll(bench.journal, [under(4, 0), under(5, 1)])
     assert.deepStrictEqual(tags(mixed), ["PartnerMoved", "Committed"])
     const unknown = clientCommit(6, null, { partner: { partnerId: 77, epoch: 0 } })
@@ -430,7 +430,7 @@ const refusalTests = () => {
   })
 }
 
-/** The rows with every nullable column empty. */
+/** The rows with all nullable columns empty. */
 const emptied = (rows: { readonly [T in TableName]: Tables[T] }): { readonly [T in TableName]: Tables[T] } =>
   Object.fromEntries(
     tableNames.map((table) => [

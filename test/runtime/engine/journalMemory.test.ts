@@ -1,4 +1,4 @@
-/** JournalMemory: the common promises, and the faults that simulation provokes. */
+/** JournalMemory: the common guarantees, and the faults that simulation causes. */
 import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { readFileSync } from "node:fs"

@@ -1,6 +1,6 @@
 /**
- * The faults of JournalMemory, in virtual time: a lost batch is resolved as JournalPg resolves it, nothing is lost or
- * doubled whatever the faults, and equal seeds give equal runs.
+ * The faults of JournalMemory, in virtual time: a lost batch is resolved as in JournalPg, nothing is lost or doubled
+ * under any faults, and equal seeds give equal runs.
  */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
@@ -17,7 +17,7 @@ import { auditRow, clientCommit, eventRow } from "./fixtures.ts"
 
 type JournalShape = Journal["Service"]
 
-/** Tasks by due time, run on demand; ties in the order they were given. */
+/** Tasks by due time, run on demand; tasks of equal time in the order of scheduling. */
 const makeTimeline = () => {
   const tasks: Array<{ readonly at: number; readonly order: number; readonly task: () => void }> = []
   let now = 0
@@ -26,7 +26,7 @@ const makeTimeline = () => {
     now: () => now,
     schedule: (task: () => void, delayMillis: number) =>
       void tasks.push({ at: now + delayMillis, order: order++, task }),
-    /** Runs what is due up to `until`, in order. */
+    /** Runs the due tasks up to `until`, in order. */
     run: (until = Number.POSITIVE_INFINITY) => {
       for (let steps = 0; ; steps++) {
         assert.isBelow(steps, 100_000)
@@ -55,7 +55,7 @@ const script = (...faults: ReadonlyArray<BatchFault | null>) => {
 
 interface Told {
   outcome: Outcome | null
-  /** The second word after an unknown outcome: the commit is in. */
+  /** The second outcome after an unknown one: the commit is stored. */
   late: boolean
 }
 
@@ -72,7 +72,7 @@ const put = (journal: JournalShape, id: number, token: number | null): Told => {
   return told
 }
 
-/** Only an unknown outcome is followed by another word, and only by the news that the commit is in. */
+/** Only an unknown outcome may be followed by another one, and only by Committed. */
 const isSecondWord = (first: Outcome | null, outcome: Outcome): boolean =>
   first?._tag === "Unavailable" && first.unknown && outcome._tag === "Committed"
 
@@ -214,7 +214,7 @@ const faults: fc.Arbitrary<BatchFault | null> = fc.option(
   { nil: null }
 )
 
-/** Clients that write on and on under scripted faults; returns what they were told and what is stored. */
+/** Clients that write continuously under scripted faults. Returns their outcomes and the stored rows. */
 const simulate = (scripted: ReadonlyArray<BatchFault | null>, clients: number, rounds: number) => {
   const { timeline, journal, store } = open({ faults: { batch: script(...scripted) }, patienceMillis: 100 })
   const told: Array<string> = []

@@ -1,4 +1,4 @@
-/** The promises of a journal about order and ownership: a part of journalConformance.ts. */
+/** The guarantees of a journal about order and ownership: a part of journalConformance.ts. */
 import { assert, beforeEach, it } from "@effect/vitest"
 import { Effect } from "effect"
 import type { Commit } from "../../../src/runtime/engine/journal/Commit.ts"
@@ -56,7 +56,7 @@ export const orderTests = (current: () => JournalBench) => () => {
     for (let id = 1; id <= 120; id++) {
       const partner = (id % 3) + 1
       const rows = { events: [eventRow(partner, id), eventRow(partner, id)] }
-      // Every seventh is fenced, every eleventh unbalanced: neither may leave a hole.
+      // Every seventh commit is fenced, every eleventh unbalanced. Neither may leave a gap.
       if (id % 7 === 0) commits.push(clientCommit(id, 5, { rows }))
       else if (id % 11 === 0) commits.push(clientCommit(id, null, { rows: { ...rows, ...transaction(id, 5n, 1n) } }))
       else commits.push(clientCommit(id, null, { rows }))
@@ -114,7 +114,7 @@ export const orderTests = (current: () => JournalBench) => () => {
   })
 }
 
-/** Queue limit, drain, and what happens when another process takes over. */
+/** Queue limit, drain, and a take-over by another process. */
 export const ownerTests = (current: () => JournalBench) => () => {
   let bench: JournalBench
   beforeEach(() => {

@@ -1,4 +1,4 @@
-/** JournalPg: the common promises on a real PostgreSQL. Its failures are in journalPgFailures.test.ts. */
+/** JournalPg: the common guarantees on a real PostgreSQL. Its failures are in journalPgFailures.test.ts. */
 import { journalConformance } from "./journalConformance.ts"
 import { openPgBench } from "./pgBench.ts"
 

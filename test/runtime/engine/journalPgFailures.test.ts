@@ -1,6 +1,6 @@
 /**
- * JournalPg when the database goes away (architecture section 4, Journal, unknown outcome): nothing is lost, nothing is
- * written twice, and nobody is answered something that is not so. Waits poll facts, never a fixed time.
+ * JournalPg without its database (architecture section 4, Journal, unknown outcome): nothing is lost, nothing is
+ * written twice, and no caller gets a wrong outcome. Waits poll facts, never a fixed time.
  */
 import { afterEach, assert, beforeEach, describe, it } from "@effect/vitest"
 import { PgClient } from "@effect/sql-pg"
@@ -26,13 +26,13 @@ import { openPg, openPgBench, type PgBench } from "./pgBench.ts"
 type JournalShape = Journal["Service"]
 type Base = Omit<PgBench, "journal">
 
-/** A commit with an event and an audit row, so that every counter is at stake. */
+/** A commit with an event and an audit row, so that every counter is tested. */
 const full = (journal: JournalShape, id: number, token: number | null): Commit =>
   clientCommit(id, token, { rows: { events: [eventRow(1, id)], audit: [auditRow(journal.nextId("audit"), "act")] } })
 
 /**
- * Submits commits of one client one after the other while `more`; stops at anything but Committed. With
- * `patient` a refusal that is known to have written nothing is tried again, as callers do.
+ * Submits commits of one client in sequence while `more`; stops at any outcome but Committed. With `patient`, a refusal
+ * that has certainly written nothing is retried, as callers do.
  */
 const lane = async (
   journal: JournalShape,
@@ -60,7 +60,7 @@ const addPartner = async (journal: JournalShape): Promise<void> => {
   assert.strictEqual((await submit(journal, commit))._tag, "Committed")
 }
 
-/** Gap-free event numbers, a whole audit chain, and as many of both as there were commits. */
+/** Checks gap-free event numbers, a complete audit chain, and one of each per commit. */
 const assertWhole = async (base: Base, commits: number): Promise<void> => {
   const seqs = (await base.rows("events")).map((event) => event.seq).sort((a, b) => a - b)
   assert.deepStrictEqual(
@@ -94,7 +94,7 @@ describe("a lost connection", () => {
     await base.close()
     await proxy.close()
   })
-  /** A journal behind the proxy that has its statement prepared, so that the next exchange is the batch itself. */
+  /** A journal behind the proxy with a prepared statement, so that the next exchange is the batch itself. */
   const startWarm = async (patienceMillis: number) => {
     const journal = await base.start({ url: proxy.url, patienceMillis, owner: "first" })
     await addPartner(journal)
@@ -133,7 +133,7 @@ describe("a lost connection", () => {
       proxy.cutNext(what)
       const lost = submit(journal, full(journal, 2, null))
       await eventually(() => proxy.cuts() === 1)
-      // Waiting behind the unconfirmed batch is not committed doubt.
+      // A commit that waits behind the unconfirmed batch has no unknown outcome.
       assert.deepStrictEqual(await lost, { _tag: "Unavailable", unknown: true })
       assert.isFalse(journal.accepting())
       assert.deepStrictEqual(await submit(journal, full(journal, 3, null)), { _tag: "Unavailable", unknown: false })
@@ -190,7 +190,7 @@ describe("a lost connection", () => {
     journal.onUsurped(() => stops++)
     return () => stops
   }
-  /** Waits until the server has executed what `deliver` gave it. */
+  /** Waits until the server has executed the request that `deliver` forwarded. */
   const delivered = async (): Promise<void> => {
     proxy.deliver()
     await eventually(async () => Number((await base.query(journalBackends))[0]?.n) === 1)
@@ -331,7 +331,7 @@ describe("a server that can't write now", () => {
   })
   afterEach(() => bench.close())
 
-  /** The server fails so many times with an SQLSTATE, whatever is written; `tries` counts. */
+  /** Makes the server fail this number of writes with an SQLSTATE; `tries` counts the writes. */
   const failing = async (times: number, state: string): Promise<void> => {
     await addPartner(bench.journal)
     await bench.query("CREATE SEQUENCE tries")
@@ -347,13 +347,13 @@ describe("a server that can't write now", () => {
     const first = await submitAll(bench.journal, [full(bench.journal, 1, null), full(bench.journal, 1, 1)])
     assert.deepStrictEqual(first, [refused, refused])
     assert.isFalse(bench.journal.accepting())
-    // Nothing is in doubt: what memory holds can be read.
+    // No outcome is unknown, so memory can be read.
     assert.isTrue(bench.journal.certain())
     assert.strictEqual((await Effect.runPromise(bench.journal.load(["client:1"]))).get("client:1")?.token, null)
     assert.deepStrictEqual(await submit(bench.journal, full(bench.journal, 3, null)), refused)
     await Effect.runPromise(bench.journal.drain)
     await eventually(() => bench.journal.accepting())
-    // Three tries of the first batch, one question refused, one answered, and neither question left anything.
+    // Three attempts of the first batch, one refused poll, one answered; neither poll left a row.
     assert.strictEqual(await tries(), 5)
     assert.deepStrictEqual(await submit(bench.journal, full(bench.journal, 2, null)), { _tag: "Committed" })
     assert.deepStrictEqual(await tokensOf(bench), { "client:2": 1 })

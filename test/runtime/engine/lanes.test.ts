@@ -1,6 +1,7 @@
 /**
- * Two lanes of commands (decision 14): internal ones are never refused for lack of room, wait before their decision, and never
- * put more before a caller than a short flush. Over a memory journal that the test holds; nothing here asserts a time.
+ * Two lanes of commands (decision 14): internal ones are never refused for lack of room, wait before their decision,
+ * and delay a caller by at most one short flush. Over a memory journal that the test controls; no assertion depends on
+ * time.
  */
 import { afterEach, assert, beforeEach, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
@@ -25,7 +26,7 @@ const writeRows = ({ draft, nextId }: Turn, rows: number): void => {
   for (let n = 0; n < rows; n++) draft.put("audit", auditRow(nextId("audit"), "act"))
 }
 
-/** Writes so many rows for a client that exists; `decided` hears of the decision first. */
+/** Writes this number of rows for an existing client; `decided` is called at the decision. */
 const rowsFor = (id: number, rows: number, lane: Lane, decided: () => void = () => undefined): Command<void> => ({
   subject: `client:${id}`,
   by,
@@ -40,7 +41,7 @@ const makeClients = (count: number): void => {
   for (let id = 1; id <= count; id++) bench.store.apply(clientCommit(id, null))
 }
 
-/** Rows of commits that are with the journal: what was given to it and is not in, by whether the subject's id is `internal`. */
+/** Rows of commits that the journal has received and not yet stored, by whether the subject's id is `internal`. */
 const watchRows = (isInternal: (subject: string) => boolean) => {
   let settled = 0
   bench.bend = (commit, outcome) => {
@@ -173,7 +174,7 @@ describe("both lanes have one queue", () => {
         await bench.close()
         bench = await openHost()
         makeClients(24)
-        // Clients of the two lanes apart, so that the subject says whose commit it is.
+        // Clients of the two lanes differ, so that the subject shows the lane of a commit.
         const isInternal = (subject: string) => Number(subject.slice("client:".length)) > 12
         const outstanding = watchRows(isInternal)
         const before: Array<number> = []

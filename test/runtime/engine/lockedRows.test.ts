@@ -1,7 +1,7 @@
 /**
- * A row or table that another session holds locked (psql, a tool, an idle transaction): whoever needs it is refused, all
- * others are written, nothing is lost or doubled, and once it is let go everything goes on by itself (decision 11). Waits
- * poll facts, never a fixed time.
+ * A row or table that another session has locked (psql, a tool, an idle transaction): commits that need it are refused,
+ * all others are written, nothing is lost or doubled, and after the release everything continues by itself (decision
+ * 11). Waits poll facts, never a fixed time.
  */
 import { PgConnection } from "@effect/sql-pg"
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
@@ -27,19 +27,19 @@ import { eventually } from "./eventually.ts"
 
 const refused: Outcome = { _tag: "Unavailable", unknown: false }
 
-/** Clients that nobody touches but the test: the innocent. */
+/** Clients that no other session locks. */
 const others = Array.from({ length: 60 }, (_, index) => index + 100)
 const assertAll = (tag: Outcome["_tag"], outcomes: ReadonlyArray<Outcome>) =>
   assert.deepStrictEqual(new Set(tags(outcomes)), new Set([tag]))
 
-/** A journal on a database of its own, and another session of that database. */
+/** A journal on a separate database, and another session of that database. */
 const start = async () => {
   const bench = await openPgBench()
   const { journal } = bench
   const scope = await Effect.runPromise(Scope.make())
   const other = await Effect.runPromise(PgConnection.make({ url: bench.url }).pipe(Scope.provide(scope)))
   const run = (text: string) => Effect.runPromise(other.query(text))
-  /** A commit of client `id` with an event and an audit row, so that every counter is at stake. */
+  /** A commit of client `id` with an event and an audit row, so that every counter is tested. */
   const plain = (id: number, token: number | null, parts: Parameters<typeof clientCommit>[2] = {}): Commit =>
     clientCommit(id, token, {
       ...parts,
@@ -61,7 +61,7 @@ const start = async () => {
       await Effect.runPromise(Scope.close(scope, Exit.void))
       await bench.close()
     },
-    /** The other session runs these statements in a transaction and sits idle in it. */
+    /** The other session runs these statements in a transaction and stays idle in it. */
     hold: async (...statements: ReadonlyArray<string>): Promise<void> => {
       for (const text of ["BEGIN", ...statements]) await run(text)
     },
@@ -90,7 +90,7 @@ const start = async () => {
 }
 type World = Awaited<ReturnType<typeof start>>
 
-/** A test with a database of its own; such tests wait for their locks side by side. */
+/** A test with a separate database; such tests wait for their locks concurrently. */
 const onItsOwn = (work: (world: World) => Promise<void>) => async (): Promise<void> => {
   const world = await start()
   try {
@@ -107,7 +107,7 @@ const day = Math.floor(noon / totalsDayMillis)
 interface Case {
   readonly what: string
   readonly lock: (id: number) => string
-  /** What client `id` has before, and the commit of it that runs into the lock. */
+  /** The client's earlier rows, and the commit of the client that needs the lock. */
   readonly has?: (id: number) => Parameters<typeof clientCommit>[2]
   readonly wants: (id: number) => Parameters<typeof clientCommit>[2]
 }
@@ -306,12 +306,12 @@ describe.concurrent("a table held locked by another session", () => {
         assert.deepStrictEqual(answeredAtOnce(needy()), refused)
         assert.strictEqual(journal.held().tables, 1)
         assert.strictEqual(journal.accepting(), !everybody)
-        // Nothing is in doubt: what memory holds can be read.
+        // No outcome is unknown, so memory can be read.
         assert.isTrue(journal.certain())
         const blameless = await submit(journal, plain(101, 1))
         assert.deepStrictEqual(blameless._tag, everybody ? "Unavailable" : "Committed")
         await letGo()
-        // No commit needs the table meanwhile: the journal notices its release by itself.
+        // No commit needs the table in the meantime: the journal detects its release by itself.
         await eventually(() => journal.held().tables === 0)
         assert.strictEqual((await submit(journal, needy()))._tag, "Committed")
         await assertWhole(others.length + (everybody ? 1 : 2))

@@ -1,4 +1,4 @@
-/** A journal on a private database, with ways to look behind it. Closed by the test that opened it. */
+/** A journal on a private database, with access to its stored rows. The test that opened it closes it. */
 import { PgClient } from "@effect/sql-pg"
 import { Context, Effect, Exit, Layer, Redacted, Scope } from "effect"
 import type { Journal } from "../../../src/runtime/engine/journal/Journal.ts"

@@ -1,4 +1,7 @@
-/** Encryption at rest (architecture section 8) as properties: what opens, what is refused, and key rotation. */
+/**
+ * Encryption at rest (architecture section 8) as properties: values that open, values that are refused, and key
+ * rotation.
+ */
 import { assert, describe, it } from "@effect/vitest"
 import * as fc from "fast-check"
 import { makeSealing, SealingError } from "../../../src/runtime/engine/sealing/Sealing.ts"

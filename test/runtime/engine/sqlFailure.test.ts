@@ -1,4 +1,4 @@
-/** What a failed statement means for its batch: a table of what can come back, from the server or instead of it. */
+/** The meaning of a failed statement for its batch: a table of possible errors of the server and of the connection. */
 import { assert, describe, it } from "@effect/vitest"
 import { Cause } from "effect"
 import { SqlError } from "effect/sql"

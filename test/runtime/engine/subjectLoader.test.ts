@@ -1,4 +1,4 @@
-/** Subjects are read in one statement a kind, however many tables they have and however many are asked for at once. */
+/** One statement per kind reads subjects, however many tables and subjects there are. */
 import { PgClient } from "@effect/sql-pg"
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { Context, Effect, Exit, Layer, Scope } from "effect"

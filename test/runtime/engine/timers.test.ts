@@ -1,6 +1,6 @@
 /**
- * Durable timers over the memory journal, without a database (architecture, Engine, Timers): timers of objects, their order,
- * the turns they race with, and what stands in nobody else's way.
+ * Durable timers over the memory journal, without a database (architecture, Engine, Timers): timers of objects, their
+ * order, races with other turns, and independence of subjects.
  */
 import { PgClient } from "@effect/sql-pg"
 import { afterEach, assert, describe, it } from "@effect/vitest"
@@ -46,7 +46,7 @@ interface Options {
   readonly lookedUp?: (host: ActorHost["Service"]) => void
 }
 
-/** Timers that begin to fire as soon as they are open. */
+/** Timers that begin to fire once they are open. */
 const open = async ({ rows, handlers, held = () => false, lookedUp = () => undefined }: Options) => {
   const store = new MemoryStore()
   const journal = makeJournalMemory({ store, faults: { held } })
@@ -75,7 +75,7 @@ const open = async ({ rows, handlers, held = () => false, lookedUp = () => undef
   }
 }
 
-/** Handlers of these names that note what they were called with. */
+/** Handlers of these names that record their arguments. */
 const noting = (...names: ReadonlyArray<string>) => {
   const fired: Array<string> = []
   const handlers: TimerHandlers = Object.fromEntries(
@@ -158,7 +158,7 @@ describe("timers", () => {
     const handlers: TimerHandlers = {
       expiry: (turn, dueAt) => turn.draft.put("balances", balance(1, BigInt(dueAt)))
     }
-    // More of the stopped client than are read at a time, and all of them due before anybody else's.
+    // More timers of the blocked client than one page holds, all due before those of other clients.
     const rows = Array.from({ length: 700 }, (_, index) => timer(1, `expiry:${index}`, past - 1)).concat(
       Array.from({ length: 40 }, (_, index) => timer(index + 2, "expiry"))
     )

@@ -1,4 +1,4 @@
-/** The sample rows of trading, and what all sample rows share. */
+/** The sample rows of trading, and the common parts of all sample rows. */
 
 /** A moment, Unix ms. */
 export const noon = 1_790_000_000_000

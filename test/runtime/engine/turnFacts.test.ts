@@ -1,4 +1,4 @@
-/** What a turn sees of the market: taken once, of one moment, and anew for each decision. */
+/** The market facts of a turn: taken once, from one moment, and again for each decision. */
 import { assert, beforeEach, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { type Facts, noFacts } from "../../../src/machines/market/Facts.ts"
@@ -9,7 +9,7 @@ import { CurrentDryRun, DryRun } from "../../../src/runtime/engine/mailbox/dryRu
 import { balance, clientCommit } from "./fixtures.ts"
 import { by, type HostBench, increment, openHost } from "./hostBench.ts"
 
-/** The market as it stands at its n-th asking. */
+/** The market at its n-th read. */
 const marketAt = (n: number): Facts => ({
   ...noFacts,
   takenAt: n,
@@ -29,7 +29,7 @@ beforeEach(async () => {
 
 const run = <A>(command: Command<A>): Promise<A> => Effect.runPromise(bench.host.dispatch(command))
 
-/** Adds one to the client's cash, and notes each moment at which the decision looked at the market. */
+/** Adds one to the client's cash, and records each time at which the decision read the market. */
 const looking = (times: number): { readonly command: Command<bigint>; readonly moments: Array<number | null> } => {
   const moments: Array<number | null> = []
   const inner = increment(1)

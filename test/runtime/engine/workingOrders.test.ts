@@ -1,4 +1,4 @@
-/** What the database knows of working orders (decision 18): which work, and that the steps of those touch no index. */
+/** The database's view of working orders (decision 18): the orders that work, and steps of them that touch no index. */
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { orderMachine } from "../../../src/machines/order/orderMachine.ts"
 import { catalogue } from "../../../src/runtime/tables/Catalogue.ts"
@@ -36,7 +36,7 @@ describe("working orders in the database", () => {
       UPDATE orders SET state = '${state}', context = json_build_object('filledQty', '1', 'note', repeat('n', 600));
       ASSERT pg_stat_get_xact_tuples_hot_updated('orders'::regclass) = ${hot}, '${state}';`
     const steps = ["ACKED", "PARTIAL", "PENDING_CANCEL", "ACKED"].map((state, at) => step(state, at + 1))
-    // One transaction, whose own figures these are.
+    // One transaction, to which the read figures belong.
     await bench.query(`DO $$ BEGIN ${steps.join("")} ${step("FILLED", 4)} END $$`)
   })
 })

@@ -1,6 +1,6 @@
 /**
- * A stamp in its client's turn (F14): booked once on the position at its place, held while trades may be missing, put right by
- * trades that are found later, posted late once its mark is known.
+ * A stamp in its client's turn (F14): booked once on the position at its time, kept open while trades may be missing,
+ * corrected by trades that are found later, and posted late once its mark is known.
  */
 import { assert, describe, it } from "@effect/vitest"
 import * as fc from "fast-check"
@@ -13,7 +13,7 @@ import { perp } from "../order/leverageTurns.ts"
 import { spot, TradingWorld } from "../order/TradingWorld.ts"
 
 const price = { mark: "60000.0", rate: "0.0001" }
-/** Later than every trade and turn that is not dated otherwise. */
+/** Later than every trade and turn without another time. */
 const later = contractsNow + 100_000
 
 const stampAt = (netQty: string, change: Partial<VenueFunding> = {}): VenueFunding => {
@@ -31,19 +31,19 @@ class Funded extends TradingWorld {
     this.deposit("USDC", "10000.000000")
   }
 
-  /** An order of so much that rests; its id. */
+  /** Places a resting order of this quantity. Returns its id. */
   asked(side: "BUY" | "SELL", qty: string): number {
     const asked = { symbol: perp, side, qty, price: "60000.0", type: "LIMIT", tif: "GTC", reduceOnly: false } as const
     const { id } = this.place({ ...asked, trigger: null, attach: null, ocoGroup: null, leverage: null })
     return id ?? assert.fail("it was refused")
   }
 
-  /** An order that is filled whole, at its place in the account's sequence. */
+  /** An order that is completely filled, at its place in the account's sequence. */
   traded(side: "BUY" | "SELL", qty: string): void {
     this.fill(this.asked(side, qty), qty, "60000.0")
   }
 
-  /** The amounts posted, by key without the market; cash has changed by nothing else. */
+  /** The posted amounts, by key without the market. Nothing else has changed the cash. */
   get postings(): Readonly<Record<string, string>> {
     const rows = this.store.rows("ledgerTransactions").filter(({ type }) => type === "FUNDING")
     const legs = this.store.rows("postings")

@@ -1,4 +1,7 @@
-/** Close-outs and write-offs that contradict each other, put behind the service's back: the check of `ledger verify` that finds each. */
+/**
+ * Contradictory close-outs and write-offs, planted in the database: for each, the check of `ledger verify` that finds
+ * it.
+ */
 import { client1, fill, id, noFill, noOrder, noPosition, order, position } from "./orderPlants.ts"
 
 const episode = (context: object, state = "DONE", partner = client1) =>
@@ -12,7 +15,7 @@ const owing = (unrepaid = 5, context: object = {}) =>
 const noEpisode = `DELETE FROM close_outs WHERE id = ${id}`
 const monitor = (state: string) => `INSERT INTO risk_monitors VALUES (1, ${client1}, '${state}', '1', '{}')`
 const noMonitor = "DELETE FROM risk_monitors WHERE client_id = 1"
-/** A write-off of the client's, of which the books know nothing else. */
+/** A write-off of the client without any other bookings. */
 const writeOff = (amount = 5, ts = 10) =>
   `INSERT INTO ledger_transactions VALUES (${id}, 'nbp:${id}', 'NBP_WRITEOFF', 'system:risk', NULL, 1, ${client1}, '{}', ${ts}); INSERT INTO postings VALUES (${id}, ${id}, 'client:1', 1, ${client1}, 'USDC', 'cash', ${amount})`
 /** Another transaction of the client's cash, booked after the write-off. */
@@ -23,14 +26,14 @@ const notMoved = `DELETE FROM postings WHERE tx_id > ${id}; DELETE FROM ledger_t
 const came = (amount: number, swapId = 7) => moved("planted:came", "SWAP_SETTLE", { swapId }, amount)
 const repaid = (amount: number, swapId = 7) => moved(`nbp:${id}:1`, "NBP_WRITEOFF", { swapId }, -amount, id + 2)
 const noWriteOff = `DELETE FROM postings WHERE tx_id = ${id}; DELETE FROM ledger_transactions WHERE tx_id = ${id}`
-/** What the client has at that place, taken from it, so that the write-off leaves nothing. */
+/** Takes the client's cash at that point, so that the write-off leaves zero. */
 const allOfIt = `UPDATE postings SET amount = 5 - (SELECT sum(amount) FROM postings WHERE client_id = 1 AND currency = 'USDC' AND kind = 'cash') WHERE tx_id = ${id}`
 const inDebt = "UPDATE balances SET cash = cash - 1000000000000 WHERE client_id = 1 AND currency = 'USDC'"
 const noDebt = "UPDATE balances SET cash = cash + 1000000000000 WHERE client_id = 1 AND currency = 'USDC'"
 const restricted = (word: string) =>
   `UPDATE clients SET context = jsonb_set(context::jsonb, '{restrictions}', '[${word}]')::json WHERE id = 1`
 const closing = { origin: "CLOSE_OUT", note: `CO-${id}`, reduceOnly: true }
-/** The commission of the fill that is planted, booked before the write-off. */
+/** The commission of the planted fill, booked before the write-off. */
 const charged = `INSERT INTO ledger_transactions VALUES (${id - 1}, 'commission:${id}:70', 'COMMISSION', 'system:venue', NULL, 1, ${client1}, '{}', 1)`
 const notCharged = `DELETE FROM ledger_transactions WHERE tx_id = ${id - 1}`
 const decided = (decision: string, at: number) =>
@@ -77,7 +80,7 @@ export const marginPlants: Readonly<Record<string, readonly [plant: string, undo
 const longFill = fill({ id: id - 1, order_id: id - 1, trade_id: 69, qty: "'0.4000'" })
 const noLongFill = `DELETE FROM fills WHERE id = ${id - 1}`
 
-/** Others that the same checks find: name of the check, what is wrong, and how it is planted and undone. */
+/** Further plants of the same checks: name of the check, the fault, how it is planted and undone. */
 export const moreMarginPlants: ReadonlyArray<readonly [check: string, what: string, plant: string, undo: string]> = [
   [
     "every close-out shows its",
@@ -129,7 +132,7 @@ export const moreMarginPlants: ReadonlyArray<readonly [check: string, what: stri
   ]
 ]
 
-/** What none of these checks may find: name of the check, why not, and how it is planted and undone. */
+/** Plants that these checks must not find: name of the check, the reason, how they are planted and undone. */
 export const rightMargins: ReadonlyArray<readonly [check: string, why: string, plant: string, undo: string]> = [
   [
     "every trade of a",

@@ -1,4 +1,7 @@
-/** Rows of orders that contradict each other, put behind the service's back: the check of `ledger verify` that finds each, and how it is undone. */
+/**
+ * Contradictory rows of orders, planted in the database: for each, the check of `ledger verify` that finds it, and its
+ * removal.
+ */
 
 export const id = 999_999_999
 export const client1 = "(SELECT partner_id FROM clients WHERE id = 1)"
@@ -62,7 +65,7 @@ export const noFill = `DELETE FROM fills WHERE id = ${id}`
 
 export const position = (state: string, netQty: string, partner = client1) =>
   `INSERT INTO positions VALUES (${id}, ${partner}, 1, 'BTC-USDC-PERP', '${state}', '${netQty}', '0', '0', 'USDC', 0, 0, 1, 1)`
-/** The long that the fill above makes of nothing, unless it says otherwise. */
+/** The long position that the fill above makes, unless overridden. */
 const long = ({ average = "100", cost = "50", realized = 0 } = {}) =>
   `INSERT INTO positions VALUES (${id}, ${client1}, 1, 'BTC-USDC-PERP', 'OPEN', '0.5000', '${average}', '${cost}', 'USDC', 50000000, ${realized}, 1, 1)`
 export const noPosition = `DELETE FROM positions WHERE id = ${id}`
@@ -70,14 +73,14 @@ export const noPosition = `DELETE FROM positions WHERE id = ${id}`
 const lot = (partner = client1) => `INSERT INTO spot_lots VALUES (${id}, ${partner}, 1, 'BTC', 5, 1, 0, 1)`
 const noLot = `DELETE FROM spot_lots WHERE id = ${id}`
 const bought = { symbol: "'SOL-USDC'", family: "'SPOT'", qty: "'0.000000007'", notional: 0, commission: 3 }
-/** A purchase of 7 lamports for 5 micro-USDC, and 3 of commission. */
+/** A purchase of 7 lamports for 5 micro-USDC, with a commission of 3. */
 const purchase = () => `${fill(bought)}; ${asset}, (${id + 1}, ${id}, 'client:1', 1, ${client1}, 'USDC', 'cash', -5)`
 const noPurchase = `${noFill}; DELETE FROM postings WHERE tx_id = ${id}; DELETE FROM ledger_transactions WHERE tx_id = ${id}`
 const solLot = (qty: number, cost: number, commission: number) =>
   `INSERT INTO spot_lots VALUES (${id}, ${client1}, 1, 'SOL', ${qty}, ${cost}, ${commission}, 1)`
-/** A posting that gives the client an asset that it has never had. */
+/** A posting that gives the client an asset that it never had. */
 const asset = `INSERT INTO ledger_transactions VALUES (${id}, 'spot:${id}:70', 'SPOT_SETTLE', 'system:venue', NULL, 1, ${client1}, '{"Instrument":"SOL-USDC"}', 1); INSERT INTO postings VALUES (${id}, ${id}, 'client:1', 1, ${client1}, 'SOL', 'cash', 7)`
-/** The sale of what was bought, for 9 micro-USDC. */
+/** The sale of the purchased quantity, for 9 micro-USDC. */
 const sale = (realized: number) => {
   const [tx, trade] = [
     id + 2,
@@ -137,7 +140,7 @@ export const orderPlants: Readonly<Record<string, readonly [plant: string, undo:
   "every lot of an asset belongs to its client's partner": [lot("999"), noLot]
 }
 
-/** Others that the same checks find: name of the check, what is wrong, and how it is planted and undone. */
+/** Further plants of the same checks: name of the check, the fault, how it is planted and undone. */
 export const moreOrderPlants: ReadonlyArray<readonly [check: string, what: string, plant: string, undo: string]> = [
   ["every fill has its postings", "a posting of no fill", asset, noAsset],
   ["every order's filled quantity", "fills of no order", fill(), noFill],

@@ -1,4 +1,4 @@
-/** Statements that contradict themselves, put behind the service's back: the check of `ledger verify` that finds each. */
+/** Contradictory statements, planted in the database: for each, the check of `ledger verify` that finds it. */
 
 const changed = (from: string, to: string): readonly [string, string] => {
   const [one, other] = [`'${from}'`, `'${to}'`]
@@ -36,7 +36,7 @@ export const statementPlants: Readonly<Record<string, readonly [plant: string, u
   ]
 }
 
-/** More breaks of the same checks: the beginning of its name, what is planted, and how it is undone. */
+/** Further plants of the same checks: the beginning of the check's name, the plant, and its removal. */
 export const moreStatementPlants: ReadonlyArray<readonly [check: string, what: string, plant: string, undo: string]> = [
   [
     "every statement's model is",

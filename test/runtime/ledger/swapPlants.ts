@@ -1,4 +1,7 @@
-/** Staking swaps that contradict their books, put behind the service's back: the check of `ledger verify` that finds each. */
+/**
+ * Staking swaps that contradict their books, planted in the database: for each, the check of `ledger verify` that finds
+ * it.
+ */
 import { client1, id } from "./orderPlants.ts"
 
 interface Planted {
@@ -20,7 +23,7 @@ const context = JSON.stringify({
   commissionRewardBps: 1_000,
   payments: []
 })
-/** One that was never taken, with nothing booked in its name. */
+/** A swap that was never taken, without bookings. */
 const swap = ({
   swap: number = id,
   partner = client1,

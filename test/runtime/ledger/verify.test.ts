@@ -1,6 +1,6 @@
 /**
- * `ledger verify` beside a service at work: never a false break while writers go on, every kind of break found, and a
- * caller that goes away takes its statement with it (operator surface, ledger verify; A2-62).
+ * `ledger verify` on a working service: no false break while writers continue, every kind of break found, and a
+ * statement that ends with its caller (operator surface, ledger verify; A2-62).
  */
 import { PgConnection } from "@effect/sql-pg"
 import { afterAll, assert, beforeAll, describe, it, onTestFinished, vi } from "@effect/vitest"
@@ -31,7 +31,7 @@ const adjust = (clientId: number, amount: string) =>
       Adjustments.layer
     )
   )
-/** A correction and a payout, each with its reference: another currency than USDC, which no route pays out. */
+/** A correction and a payout, each with its reference, in another currency than USDC, which no route pays out. */
 const payOutOnce = async (clientId: number) => {
   const order = { currency: "EUR", amount: "4", reason: "test", reference: "once" }
   const books = Layer.merge(Adjustments.layer, Payouts.layer)
@@ -73,7 +73,7 @@ beforeAll(async () => {
 afterAll(() => service.stop())
 
 describe("what ledger verify finds", () => {
-  // By the name of the check: how it is broken behind the service's back, and how that is undone.
+  // By the name of the check: how the plant breaks the database, and how it is undone.
   const aPosting = "(SELECT max(posting_id) FROM postings WHERE client_id IS NULL)"
   const anItem = "(SELECT min(id) FROM settlement_items)"
   const withoutItem = [
@@ -290,7 +290,10 @@ describe("what ledger verify finds", () => {
     for (const statement of statements.split("; ")) await query(service, statement)
   }
 
-  /** The report on books with a planted break. A deep run proves after each break that it is undone, `npm test` at the end. */
+  /**
+   * The report on books with a planted break. A deep run proves after each break that it is undone, `npm test` only at
+   * the end.
+   */
   const judged = async (plant: string, undo: string): Promise<LedgerReport> => {
     await run(plant)
     const report = await service.run(verifyLedger).finally(() => run(undo))
@@ -298,7 +301,7 @@ describe("what ledger verify finds", () => {
     return report
   }
 
-  /** Of the tables whose rows nobody may change. */
+  /** The triggers of the tables whose rows must not change. */
   const guards = async (are: "ENABLE" | "DISABLE"): Promise<void> => {
     for (const table of ["postings", "ledger_transactions", "events", "audit", "decisions", "custody_changes"])
       await query(service, `ALTER TABLE ${table} ${are} TRIGGER USER`)
@@ -393,7 +396,7 @@ describe("what ledger verify finds", () => {
     assert.deepStrictEqual(await brokenInvariants(service), []))
 })
 
-// Last: each of its runs leaves more to read for every one that comes after it.
+// This part is last, because each of its runs adds rows that later checks would read.
 describe("ledger verify beside writers", () => {
   it("architecture 5: a caller that goes away ends its statement, and the connection is whole", async () => {
     const scope = await service.run(Scope.make())
@@ -422,7 +425,7 @@ describe("ledger verify beside writers", () => {
     { timeout: 180_000 },
     async () => {
       const writers = new Writers(20)
-      // Also when a run fails: what goes on writing would be found by every test after it.
+      // Also after a failed run: otherwise all later tests would find the writers' rows.
       onTestFinished(() => writers.end())
       const lanes = clients.map((clientId) =>
         writers.lane(async (n) => {
@@ -454,7 +457,7 @@ describe("ledger verify beside writers", () => {
   )
 })
 
-/** Writers that do so many rounds each time they are told to go on: more would only make every later run read more. */
+/** Writers that run a number of rounds on each request, so that later runs do not have to read more. */
 class Writers {
   written = 0
   private allowed = 0

@@ -1,6 +1,6 @@
 /**
- * F9, F10: what the first turn of a close-out closes, and what it writes off, over random accounts: as a second working out has it
- * that knows the formulas alone.
+ * F9, F10: the position that the first turn of a close-out closes, and its write-off, over random accounts, compared
+ * with a second implementation of the formulas.
  */
 import { assert, describe, it } from "@effect/vitest"
 import * as fc from "fast-check"

@@ -1,4 +1,7 @@
-/** An episode is shown with its own orders, however many its client has placed since (operator surface, closeout show). */
+/**
+ * An episode is shown with its own orders, however many orders its client has placed since (operator surface, closeout
+ * show).
+ */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { closeOutInput } from "../../../src/machines/margin/closeOutSamples.ts"

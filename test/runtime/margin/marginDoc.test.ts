@@ -1,4 +1,4 @@
-/** The worked examples of docs/margin.md say what the rules make of them (F4, F7, F9, F10, F12). */
+/** The worked examples of docs/margin.md equal the results of the rules (F4, F7, F9, F10, F12). */
 import { assert, describe, it } from "@effect/vitest"
 import { readFileSync } from "node:fs"
 import { formatAmount, MoneyDecimal } from "../../../src/machines/shared/Money.ts"

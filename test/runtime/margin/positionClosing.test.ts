@@ -1,4 +1,4 @@
-/** A close-out of positions in its client's turns, by rows of F3, F9, F10 and D23, with what is sent and written of it. */
+/** A close-out of positions in its client's turns, by rows of F3, F9, F10 and D23, with its calls and rows. */
 import { assert, describe, it } from "@effect/vitest"
 import type { Facts } from "../../../src/machines/market/Facts.ts"
 import type { VenueMarket } from "../../../src/machines/venue/VenueMarket.ts"
@@ -30,7 +30,8 @@ const directory = { partner: () => view, stamp: () => ({ partnerId: 1, epoch: 0 
 > as Directory["Service"]
 const of = instanceOf(clients, view)
 
-// Long 0.1 from 60,000: 600 of margin at 10x. At 55,000 it has lost 500 and ties 550 up: a close-out below 275.
+// A long of 0.1 from 60,000: a margin of 600 at 10x. At 55,000 it has lost 500 and its margin is 550: a close-out below
+// 275.
 const at55 = marketsAt({ [perp]: { price: "55000" }, [gold]: { price: "4000" } })
 const both = [{ netQty: "0.1" }, { symbol: gold, netQty: "1", avgEntry: "4000" }]
 
@@ -52,7 +53,7 @@ const judged = (
   return turn
 }
 
-/** All trade, on other terms. */
+/** All markets trade, on other terms. */
 const marketsWith = (terms: Partial<VenueMarket>): ClosingMarkets => ({
   ...allTrade,
   find: (symbol) => {
@@ -78,7 +79,7 @@ const working = (turn: Turn): OrderRow => {
 }
 
 let trades = 70
-/** The order that closes is executed, whole or so much of it, and over with that. */
+/** The closing order is executed, completely or by this quantity, and then ends. */
 const fills = (price: string, qty?: string) => (turn: Turn) => {
   const row = working(turn)
   const fill = {
@@ -105,7 +106,7 @@ const ends = (turn: Turn, row = working(turn)): void =>
 describe("a close-out of positions", () => {
   it("F9: closes that with the largest margin first, one at a time, by an order that says why", () => {
     const first = judged(accountOf({ cash: "700", positions: both }), at55)
-    // 200 left for 550 and 200 of margin.
+    // 200 left for margins of 550 and 200.
     assert.deepStrictEqual([episodes(first), sent(first)], [["CLOSING"], [`SELL 0.1000 ${perp}`]])
     const [episode] = first.draft.written("closeOuts")
     assert.deepInclude(working(first).context, {
@@ -406,7 +407,7 @@ describe("a close-out of positions", () => {
     const end = judged(committed(first), at55, { now: contractsNow + 10, act: fills("55000") })
     assert.deepStrictEqual([episodes(end), end.draft.written("balances").at(-1)?.cash], [["DONE"], 0n])
     const [episode] = end.draft.written("closeOuts")
-    // 500 of loss and 2.75 of commission for 400.
+    // A loss of 500 and a commission of 2.75, against 400.
     assert.strictEqual(episode?.context.writtenOff, "102.750000")
     assert.strictEqual(posted(end).at(-1), `nbp:${episode?.id} system:risk`)
     assert.deepStrictEqual(

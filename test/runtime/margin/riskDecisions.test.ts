@@ -1,4 +1,4 @@
-/** What follows from an account's risk in its client's turn, by rows of F3, F9, F10 and D23, with what is written of it. */
+/** The consequences of an account's risk in its client's turn, by rows of F3, F9, F10 and D23, with the written rows. */
 import { assert, describe, it } from "@effect/vitest"
 import type { Restriction } from "../../../src/machines/client/Restriction.ts"
 import { contractInput } from "../../../src/machines/contract/contractSamples.ts"
@@ -27,11 +27,13 @@ const ko = contractInput.symbol
 
 interface Account {
   readonly cash: string
-  /** Longs of a premium of 28.50: 0.01 at 60,000 down to 57,000. */
+  /** Longs with a premium of 28.50: 0.01 at 60,000 down to 57,000. */
   readonly contracts?: number
   readonly categorization?: "RETAIL" | "PROFESSIONAL"
   readonly restrictions?: ReadonlyArray<Restriction>
-  /** A request to open: without an accept, with one in flight, or over here and, as far as is known, not at the venue. */
+  /**
+   * A request to open: without an accept, with one in flight, or ended here and, as far as is known, not at the venue.
+   */
   readonly request?: "OPEN" | "ACCEPTING" | "ELAPSED"
 }
 
@@ -136,7 +138,8 @@ const ends = (turn: Turn, id: number, settlePrice: string, how: "KNOCKED_OUT" | 
 }
 
 describe("an account's recorded risk state", () => {
-  // Two contracts of 28.50: 57.00. A call begins below that, a close-out where the cash left is below half of the premium left.
+  // Two contracts of 28.50: 57.00. A margin call begins below that, a close-out when the remaining cash is below half
+  // of the remaining premium.
   it.each([
     ["money alone", { cash: "0" }, at("60000"), []],
     ["exactly its premiums", { cash: "57", contracts: 2 }, at("57000"), []],
@@ -176,7 +179,7 @@ describe("a close-out", () => {
     const waits = judged(committed(first), low)
     assert.isTrue(waits.draft.isEmpty, "asked for already")
     const one = judged(committed(waits), low, contractsNow + 10, (turn) => ends(turn, 1, "59000", "TORN_UP"))
-    // 20.00 left, 10.00 of it lost as it stands, for a contract that may still lose 18.50.
+    // 20.00 left, of which 10.00 is an unrealized loss, for a contract that may still lose 18.50.
     assert.deepStrictEqual([episodes(one), stateIn(one)], [["DONE"], ["MARGIN_CALL"]])
     assert.deepStrictEqual(kinds(one), ["BARRIER_SETTLED", "MARGIN_CALL"])
   })
@@ -330,7 +333,7 @@ const asked = (ref: string) => {
   return draft.build({ subject: "client:1", expected: 2 }, null)
 }
 
-/** More cash, as a deposit leaves it. */
+/** More cash, as after a deposit. */
 const paid = (state: SubjectState, more: string) => {
   const draft = new CommitBuilder()
   const [row = balance(1, 0n)] = state.all("balances")

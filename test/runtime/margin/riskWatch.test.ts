@@ -1,4 +1,4 @@
-/** The risk index is fed with the newest mark, and with what is committed while it is read at the start (D23). */
+/** The risk index receives the newest mark, and the commits during its read at the start (D23). */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import type { Facts } from "../../../src/machines/market/Facts.ts"
@@ -11,7 +11,7 @@ import { type Commit, watchOn } from "./watchOn.ts"
 
 const usdc = 1_000_000n
 
-/** A long of one bought at `entry`, whose client was told of all its losses. */
+/** A long of one bought at `entry`, whose client was notified of all its losses. */
 const account = (clientId: number, { cash = 15n, entry = "100" } = {}): WatchedAccount => ({
   clientId,
   categorization: "RETAIL",
@@ -23,7 +23,7 @@ const account = (clientId: number, { cash = 15n, entry = "100" } = {}): WatchedA
 
 interface Start {
   readonly stored: ReadonlyArray<WatchedAccount>
-  /** Called when the stored accounts are read, and before they are taken. */
+  /** Called after the stored accounts are read, and before they are used. */
   readonly whileReading?: (commit: Commit) => void
   readonly state?: () => SubjectState
   /** Clients with perpetual orders at the start. */
@@ -55,7 +55,7 @@ describe("what the risk index is fed with", () => {
       mark("120")
       yield* watch.catchUp
       assert.strictEqual(watch.index.waiting, 0)
-      // At 120 it has lost all that it has, at 151 it is well.
+      // At 120 it has lost all its money, at 151 it has recovered.
       watch.index.put(account(9_000, { cash: 5n, entry: "140" }))
       assert.deepStrictEqual(
         watch.index.takeDue(2).map(({ clientId }) => clientId),

@@ -1,4 +1,4 @@
-/** Which marks are kept of a midnight (STS-28). */
+/** The marks that are stored for a midnight (STS-28). */
 import { assert, describe, it } from "@effect/vitest"
 import { MoneyDecimal } from "../../../src/machines/shared/Money.ts"
 import { marksOf } from "../../../src/runtime/services/market/DailyMarks.ts"

@@ -1,6 +1,7 @@
 /**
- * One client and the exchange of the simulated venue, with everything between them under the test's hand: calls, answers and
- * events wait until they are delivered. Turns are the service's own; what they commit is kept as the database would.
+ * One client and the exchange of the simulated venue. The test controls everything in between: calls, answers and
+ * events wait until it delivers them. Turns are the service's own; their commits are stored as the database would store
+ * them.
  */
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
@@ -41,7 +42,7 @@ import { wireFill, wireOrder } from "../../../simulator/venue/core/wire.ts"
 import { sampleRows } from "../engine/fixtures.ts"
 import { clients, parts, view } from "../rfq/rfqTurns.ts"
 
-/** Ticks and lots are whole numbers, so that a price is what it says. */
+/** Ticks and lots are whole numbers, so that a price equals its number of ticks. */
 const market: Market = {
   symbol: "BTC-USDC-PERP",
   family: "PERP",
@@ -83,7 +84,7 @@ export class ProtectedWorld {
   readonly calls: Array<Tables["venueCalls"]> = []
   readonly answers: Array<DefiniteOutcome> = []
   readonly events: Array<AccountFact> = []
-  /** All events there ever were. */
+  /** All events published so far. */
   readonly told: Array<AccountFact> = []
   /** The client has enough money for every loss, so that no close-out begins. */
   private readonly state = new SubjectState("client:1", {
@@ -93,12 +94,12 @@ export class ProtectedWorld {
       { table: "balances", row: { ...sampleRows(1).balances, currency: "USDC", cash: 1_000_000_000_000n } }
     ]
   })
-  /** The durable timers of refused legs, by name: when they are due. */
+  /** The durable timers of refused legs: due time by name. */
   private readonly attempts = new Map<string, number>()
   private readonly stored = new Map<TableName, Map<number, object>>()
   private readonly recall: Recall
   private readonly handler: ReturnType<typeof orderHandler>
-  /** What of the venue's account the watcher has to see after each of its steps. */
+  /** Called after each step of the venue's account. */
   private readonly watch: () => void
   private facts: Facts = unknown
   private refusing = false
@@ -145,7 +146,7 @@ export class ProtectedWorld {
     this.handler = orderHandler({ directory: parts.directory, recall: this.recall, unsettled: outOfSyncOrders() })
   }
 
-  /** One turn with its commit: what it decides, and what of the client's protection follows from it. */
+  /** One turn with its commit: its decision, and the resulting steps of the client's protection. */
   turn(decide: (turn: Turn) => void): void {
     for (let tries = 0; tries < 50; tries++) {
       const { state, facts } = this
@@ -180,7 +181,7 @@ export class ProtectedWorld {
     this.state.adopt(commit)
   }
 
-  /** Asks the protection once more: nothing may follow from that. */
+  /** Runs the protection once more, which must do nothing. */
   assertAtRest(): void {
     const { state, facts, now } = this
     const turn: Turn = { now, state, facts, draft: new CommitBuilder(), by, nextId: () => ++this.ids }
@@ -194,7 +195,7 @@ export class ProtectedWorld {
     assert.isTrue(turn.draft.isEmpty, "what is planned already is planned again")
   }
 
-  /** The client places an order; its id. */
+  /** Places an order of the client. Returns its id. */
   order(wish: OrderWish): number {
     let id = 0
     this.turn((turn) => {
@@ -209,7 +210,7 @@ export class ProtectedWorld {
     return id
   }
 
-  /** The client cancels one of its orders. */
+  /** Cancels one of the client's orders. */
   cancel(id: number): void {
     this.turn((turn) => {
       const of = instanceOf(clients, view)
@@ -247,14 +248,14 @@ export class ProtectedWorld {
     return true
   }
 
-  /** Delivers all there is until nothing follows. */
+  /** Delivers everything until nothing more follows. */
   settle(): void {
     for (let steps = 0; this.deliverCall() || this.deliverEvent() || this.deliverAnswer(); steps++) {
       assert.isBelow(steps, 2_000, "it does not come to rest")
     }
   }
 
-  /** The mark moves, at the venue and here; what it fires trades with what stands in the book. */
+  /** Moves the mark, at the venue and here. Fired orders trade with the orders in the book. */
   mark(price: number): void {
     const at = this.now
     this.facts = {
@@ -266,7 +267,7 @@ export class ProtectedWorld {
     this.watch()
   }
 
-  /** What is known of the mark here is old. */
+  /** Makes the mark stale here. */
   staleMark(): void {
     this.facts = unknown
   }
@@ -289,7 +290,7 @@ export class ProtectedWorld {
     return pause
   }
 
-  /** Somebody else's order; it rests unless it is IOC. */
+  /** An order of another account; it rests unless it is IOC. */
   others(side: "BUY" | "SELL", price: number, quantity: number, tif: "GTC" | "IOC" = "GTC"): Order {
     const request = { ref: `house-${++this.refs}`, accountId: house, symbol, side, price, quantity, tif }
     const order = this.exchange.place({ ...request, reduceOnly: false, trigger: null, group: null })
@@ -297,12 +298,12 @@ export class ProtectedWorld {
     return order
   }
 
-  /** Lots at the venue, signed. */
+  /** The position at the venue in lots, signed. */
   held(): number {
     return this.exchange.accounts.get(client)?.lotsOf(symbol) ?? 0
   }
 
-  /** Orders of the client that live at the venue. */
+  /** The client's live orders at the venue. */
   working(): ReadonlyArray<Order> {
     return [...(this.exchange.accounts.get(client)?.orders ?? [])]
   }
@@ -319,7 +320,7 @@ export class ProtectedWorld {
     return (this.stored.get("attachments")?.get(id) as AttachmentRow | undefined) ?? assert.fail(`no attachment ${id}`)
   }
 
-  /** Lots as they are booked here, signed. */
+  /** The booked position in lots, signed. */
   booked(): number {
     const [row] = this.stored.get("positions")?.values() ?? []
     return Number((row as Tables["positions"] | undefined)?.netQty ?? 0)
@@ -372,5 +373,5 @@ export class ProtectedWorld {
   }
 }
 
-/** Ticks and lots alike. */
+/** The same conversion for ticks and lots. */
 const lots = (text: string): number => unitsOf(text, 0) ?? assert.fail(`${text} is off the grid`)

@@ -1,6 +1,6 @@
 /**
- * One client that trades two perpetuals and a spot market, by the service's own turns: what they commit is kept as the database
- * would keep it, and the client can be read again from there. The venue says what the test makes it say.
+ * One client that trades two perpetuals and a spot market, by the service's own turns. Their commits are stored as the
+ * database would store them, and the client can be read again from there. The test sets the venue's reports.
  */
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
@@ -70,7 +70,7 @@ const listedWith = (spotStep: string) =>
 interface TradingOptions {
   readonly store?: MemoryStore
   readonly clock?: () => number
-  /** Of quantities of the spot market: a fine one makes considerations that are no whole micro-USDC. */
+  /** The quantity step of the spot market: a fine one makes amounts that are no whole micro-USDC. */
   readonly spotStep?: string
   /** The judgement of risk at the end of each turn, as in the engine. */
   readonly judge?: (turn: Turn) => void
@@ -79,12 +79,12 @@ interface TradingOptions {
 /** Service and venue have the same time. */
 const oneClock: VenueTime = { latest: Infinity, lag: 0, pastLag: 0, lead: 0, pastLead: 0, behindUntil: -Infinity }
 
-/** How far the best prices are from the mark. */
+/** The distance of the best prices from the mark. */
 const halfSpread = 10
 
 export class TradingWorld {
   readonly store: MemoryStore
-  /** What the clock says; else a time that is another in each turn. */
+  /** The clock; null: each turn has another time. */
   private readonly clock: (() => number) | null
   private readonly listed: ReturnType<typeof listedWith>
   private readonly judge: (turn: Turn) => void
@@ -95,7 +95,7 @@ export class TradingWorld {
   readonly unsettled = outOfSyncOrders()
   private ids = 0
   private trades = 0
-  /** What the venue's own books have of the trades that it has executed. */
+  /** The amounts of executed trades in the venue's own books. */
   private readonly flows = new Map<string, MoneyDecimal>()
 
   constructor({ store = new MemoryStore(), clock, spotStep = "0.0001", judge = () => {} }: TradingOptions = {}) {
@@ -110,7 +110,7 @@ export class TradingWorld {
     })
   }
 
-  /** The process ends, another one reads the client's rows. */
+  /** Ends the process; another one reads the client's rows. */
   restart(): void {
     this.state = new SubjectState(subject, this.store.image(subject))
     this.recall = this.recalling()
@@ -139,7 +139,7 @@ export class TradingWorld {
 
   private get facts() {
     const marks = Object.fromEntries([...this.marks].map(([symbol, price]) => [symbol, { price }]))
-    // One listing, so that what is kept of the account is kept here too.
+    // One listing object, so that the account's cached figures stay valid.
     return { ...marketsAt(marks), instruments: this.instruments, recent: this.recent, venueTime: oneClock }
   }
 
@@ -164,7 +164,7 @@ export class TradingWorld {
     )
   }
 
-  /** Leaves so much cash. */
+  /** Sets the cash to this amount. */
   turnToCash(amount: string): void {
     const left = minorOf(amount, "USDC") - this.balance("USDC").cash
     const key = `manual:${this.ids}`
@@ -180,7 +180,7 @@ export class TradingWorld {
     })
   }
 
-  /** What an order meets on the other side of the book. */
+  /** The best price on the other side of the book for an order. */
   best(symbol: string, side: "BUY" | "SELL"): string {
     return new MoneyDecimal(this.marks.get(symbol) ?? 0).plus(side === "BUY" ? halfSpread : -halfSpread).toFixed(1)
   }
@@ -197,7 +197,7 @@ export class TradingWorld {
     }
   }
 
-  /** What placing it is judged by, and its id where margin or balance let it pass. */
+  /** The figures by which placing is decided, and the order's id if margin or balance suffice. */
   place(body: OrderBody): { readonly figures: PreTrade; readonly id: number | null } {
     let answer: { figures: PreTrade; id: number | null } | null = null
     this.turn((turn) => {
@@ -229,7 +229,7 @@ export class TradingWorld {
     })
   }
 
-  /** The venue executes some of an order. */
+  /** Executes a part of an order at the venue. */
   fill(id: number, qty: string, price: string): void {
     const { symbol, context } = this.order(id)
     const { side } = context
@@ -251,7 +251,7 @@ export class TradingWorld {
     })
   }
 
-  /** What the venue says of a stamp; whether anything of ours follows from it. */
+  /** Reports a stamp of the venue. Returns whether it had an effect. */
   funding(said: VenueFunding, isWhole = true): boolean {
     let taken = false
     this.turn((turn) => {
@@ -260,7 +260,7 @@ export class TradingWorld {
     return taken
   }
 
-  /** The timers that are set of funding fire. */
+  /** Fires the timers of funding. */
   fireFunding(): void {
     const timers = fundingTimers({ directory: parts.directory, unsettled: this.unsettled })
     for (const { name } of this.store.rows("timers")) {
@@ -315,7 +315,7 @@ export class TradingWorld {
     return verdict
   }
 
-  /** The timers of misfits fire: their objects are read. */
+  /** Fires the timers of misfits: their objects are read. */
   fireMisfits(): void {
     const timers = misfitTimers(misfitReads(this.unsettled))
     for (const { name } of this.store.rows("timers")) {
@@ -328,7 +328,7 @@ export class TradingWorld {
     this.flows.set(asset, amount.plus(this.flows.get(asset) ?? 0))
   }
 
-  /** The client's money as the ledger has it and as the venue has it. */
+  /** The client's money in the ledger and at the venue. */
   get money() {
     const own: OwnMoney = { balances: this.state.all("balances"), totals: this.state.one("accountTotals") }
     const money = [...this.flows].map(([asset, amount]) => ({
@@ -339,7 +339,7 @@ export class TradingWorld {
     return { own, money }
   }
 
-  /** The venue has ended an order. */
+  /** Ends an order at the venue. */
   end(id: number): void {
     const { symbol, context } = this.order(id)
     const { side, qty, filledQty } = context

@@ -20,7 +20,7 @@ export const gold = "XAU-USDC-PERP"
 
 const grids = { priceDecimals: 1, qtyDecimals: 4, priceTick: { decimals: 1, step: 1 }, bandBps: 1_000 }
 
-/** Both listed; a market without a mark has none. */
+/** Both markets are listed; one without a price has no mark. */
 export const marketsAt = (marks: Readonly<Record<string, MarkOf>>): Facts => ({
   ...factsWith(marks),
   instruments: new Map([
@@ -31,7 +31,7 @@ export const marketsAt = (marks: Readonly<Record<string, MarkOf>>): Facts => ({
 
 const listed = market(perp)
 
-/** Each market is listed, trades and has somebody on either side; in one order at most 100. */
+/** Each market is listed, trades and has quotes on both sides; at most 100 per order. */
 export const allTrade: ClosingMarkets = {
   find: (symbol) => accept({ market: { ...listed, symbol }, family: "PERP", base: "BTC", quote: "USDC" }),
   quoted: () => ({ last: null, mark: null, index: null, bestBid: "1.0", bestAsk: "2.0" })
@@ -72,7 +72,7 @@ export const positionRow = (
   updatedAt: 5
 })
 
-/** In the venue's book. */
+/** A working order in the venue's book. */
 const orderRow = (id: number, input: Partial<OrderInput>): OrderRow => {
   const whole = { ...perpInput, ...input, orderId: id }
   const columns = {

@@ -1,6 +1,6 @@
 /**
- * Leverage in a client's turn (A2-50, A2-102): what a choice does to positions and working orders at once, what of it is
- * written, and what another categorization leaves of it.
+ * Leverage in a client's turn (A2-50, A2-102): the immediate effect of a choice on positions and working orders, its
+ * rows, and the effect of another categorization on it.
  */
 import { assert, describe, it } from "@effect/vitest"
 import * as fc from "fast-check"
@@ -61,7 +61,7 @@ describe("a choice of leverage", () => {
     assert.deepStrictEqual(audited(turn), [["leverage.choose", null, `${perp} 5`, null]])
     assert.strictEqual(turn.draft.rowCount, 2)
     assert.deepStrictEqual(marginIn(committed(turn), at60), [micro("1200"), micro("1200")])
-    // What the order was placed at stays with it, and is not what it is margined at.
+    // The order keeps the leverage of its placement, which does not determine its margin.
     assert.strictEqual(state.all("orders")[0]?.context.leverage, 10)
   })
 
@@ -158,7 +158,7 @@ describe("any choice on any account", () => {
           riskStateAfter: after.riskState
         })
         assert.isTrue(turn.draft.isEmpty)
-        // The same, worked out apart: one tier, as long as the largest exposure is below half a million.
+        // The same by a second computation: one tier, as long as the largest exposure is below half a million.
         const worth = Math.abs(Number(held)) * Number(mark)
         const base = BigInt(Math.ceil(Number(((worth * 1e6) / to).toFixed(3))))
         assert.strictEqual(after.marginBase, base)
@@ -226,7 +226,7 @@ describe("losses to tell", () => {
   }
 
   it("A2-89: go by the margin at the leverage in force, each position for itself", () => {
-    // Gold: 1,000 lost of 150. Bitcoin: 1,200 of margin, so 1,200 down is a tenth.
+    // Gold: a loss of 1,000 on a margin of 150. Bitcoin: a margin of 1,200, so a fall of 1,200 is a tenth.
     assert.deepStrictEqual(looked("60000"), [[gold, 660]])
     assert.deepStrictEqual(looked("58800.1"), [[gold, 660]])
     assert.deepStrictEqual(looked("58800"), [

@@ -1,4 +1,7 @@
-/** The money of a client in the ledger and in the venue's own books, where they differ, and what follows in the client's turn (A2-103). */
+/**
+ * The money of a client in the ledger and in the venue's own books, differences, and their consequences in the client's
+ * turn (A2-103).
+ */
 import { assert, describe, it } from "@effect/vitest"
 import { noFacts } from "../../../src/machines/market/Facts.ts"
 import { venueAccount, postingRules } from "../../../src/machines/postingRules.ts"
@@ -111,7 +114,7 @@ describe("A2-103: the money of a client", () => {
   it("counts when both looks see it, and what is on its way does not explain it", () => {
     assert.lengthOf(standing(apart(), apart()), 1)
     assert.deepStrictEqual(standing([], apart()), [])
-    // A difference of another size, or one that the venue has said something more to meanwhile.
+    // A difference of another size, or one to which the venue has added an event in the meantime.
     assert.deepStrictEqual(standing(apart("-504"), apart()), [])
     const moved = moneyDifferences(
       look({
@@ -120,7 +123,7 @@ describe("A2-103: the money of a client", () => {
       })
     )
     assert.deepStrictEqual(standing(apart("-505", 8), moved), [])
-    // Nothing has come for 5 s, and nothing was taken: what is missing was lost.
+    // No event has arrived for 5 s, and none was processed: the missing one was lost.
     assert.lengthOf(standing(apart("-505", 8), apart("-505", 8)), 1)
   })
 

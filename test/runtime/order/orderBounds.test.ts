@@ -26,7 +26,7 @@ const limit = (side: "BUY" | "SELL", price: string, qty = "0.0100", reduceOnly =
 
 describe("orders outside a close-out", () => {
   it("the fewest of the dearest are cancelled, with few looks at the whole account", () => {
-    // Each costs 10 dollars a step above the mark, and commission.
+    // Each costs 10 dollars per step above the mark, and commission.
     const orders = Array.from({ length: 500 }, (_, step) => limit("BUY", `${60_000 + step}.0`))
     let looks = 0
     const marks = new Map(sixty.marks)

@@ -1,4 +1,7 @@
-/** Positions, orders and trades of which service and venue say different things, and what follows in the client's turn (A2-103). */
+/**
+ * Positions, orders and trades that differ between service and venue, and the consequences in the client's turn
+ * (A2-103).
+ */
 import { assert, describe, it } from "@effect/vitest"
 import { noFacts } from "../../../src/machines/market/Facts.ts"
 import { perpInput } from "../../../src/machines/order/orderSamples.ts"
@@ -93,7 +96,7 @@ describe("A2-103: positions, orders and trades", () => {
       sentences: [`The position in ${symbol} is 0.1000 here and -0.05 at the venue.`],
       breaks: [[9_150_000_000n, true]]
     })
-    // Another trade was booked meanwhile.
+    // Another trade was booked in the meantime.
     assert.deepStrictEqual(settled(turnOf({ positions: [{ ...position, netQty: "0.2000" }] }), look).sentences, [])
   })
 
@@ -141,7 +144,7 @@ describe("A2-103: positions, orders and trades", () => {
       [-6_000_000_000n, false],
       [-5_000_000_000n, false]
     ])
-    // It is on its way here.
+    // Its event is in flight.
     assert.deepStrictEqual(settled(turnOf({ orders: [orderRow(7)] }), compared({ theirOrders: [there] })).sentences, [])
   })
 

@@ -1,6 +1,6 @@
 /**
- * The hard rows of an order's life in its client's turn (D6): trades before acknowledgements, cancels on the way, trades and
- * orders that turn up after the end, what the venue does by itself, and calls that never came.
+ * The difficult cases of an order's life in its client's turn (D6): trades before acknowledgements, cancels in flight,
+ * trades and orders that appear after the end, the venue's own actions, and calls that never arrived.
  */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
@@ -35,7 +35,7 @@ const [listed] = perps.instruments.values()
 const spot = { ...(listed ?? assert.fail("no market")), symbol: "BTC-USDC", family: "SPOT" } as const
 const facts = { ...perps, instruments: new Map([...perps.instruments, [spot.symbol, spot]]) }
 
-/** One client with one order of 0.1 that is on its way; every turn is committed, and kept as the database would. */
+/** One client with one order of 0.1 in flight. Every turn is committed, and stored as in the database. */
 class Account {
   readonly unsettled = outOfSyncOrders()
   private readonly state = new SubjectState("client:1", { token: 1, rows: [{ table: "clients", row: clients }] })
@@ -117,7 +117,7 @@ class Account {
     return { directory: parts.directory, recall: this.recall, unsettled: this.unsettled }
   }
 
-  /** The order as the venue has it. */
+  /** Reports the venue's state of the order. */
   said(change: Partial<VenueOrder>): void {
     const fact = { type: "order", account: clients.uid, sequence: this.now, order: this.there(change) } as const
     this.turn((turn) => assert.isTrue(orderHandler(this.parts).reported(turn, { id: this.id, at: this.now, fact })))
@@ -132,19 +132,19 @@ class Account {
     } as const
     this.turn((turn) => assert.isTrue(orderHandler(this.parts).reported(turn, { id: this.id, at: this.now, fact })))
   }
-  /** Another order beside its own; its id. */
+  /** Places another order beside its own. Returns its id. */
   beside(change: Partial<typeof terms>): number {
     let id = 0
     this.turn((turn) => void (id = placeOrder({ turn, of }, clients, { ...terms, ...change }).id))
     return id
   }
-  /** What the venue answers when several are asked for together, in as many turns as it takes. */
+  /** Applies the venue's answer to a query of several orders, in as many turns as necessary. */
   wholes(orders: ReadonlyArray<WholeOrder>): void {
     const left: Array<WholeOrder> = []
     this.turn((turn) => void left.splice(0, left.length, ...(onOrderReport(turn, this.parts, orders) ?? [])))
     if (left.length > 0) this.wholes(left)
   }
-  /** What the venue answers when it is asked for what is unsettled now. */
+  /** Applies the venue's answer to a query of the out-of-sync orders. */
   whole(order: Partial<VenueOrder>, fills: ReadonlyArray<Partial<VenueFill>>): void {
     const wasOver = this.unsettled.of(this.order)?.wasOver ?? false
     const found = { order: this.there(order), fills: fills.map((fill) => this.trade(fill)), wasOver, isTimed: wasOver }
@@ -159,7 +159,7 @@ class Account {
       orderHandler(this.parts).ended(turn, { id: this.id, outcome: end, call: null })
     })
   }
-  /** `taken`: whether anything of ours follows from it. */
+  /** Returns whether the report had an effect. */
   venueDid(fact: Parameters<typeof onVenueTrade>[2], taken = true): void {
     this.turn((turn) =>
       assert.strictEqual(onVenueTrade(turn, this.parts, fact, { at: turn.now, isWhole: true }), taken)
@@ -306,7 +306,7 @@ describe("D6: cancels", () => {
     ["PARTIAL", "0.0400", null],
     ["PENDING_TRIGGER", "0", { source: "MARK", price: "58000.0", direction: "AT_OR_BELOW", limitPrice: null }]
   ] as const
-  // The transition table that the golden case is taken from: back to the live state before.
+  // The transition table of the golden case: back to the previous live state.
   it.each(live)("MATCH-014: one that is refused leaves an order %s", (state, filledQty, trigger) => {
     const at = new Account({ trigger })
     const there = { filledQty, state: trigger === null ? "WORKING" : "WAITING" } as const

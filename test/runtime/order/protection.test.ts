@@ -6,7 +6,7 @@ const level = (price: string, limitPrice: string | null = null) => ({ price, lim
 const both = { takeProfit: level("120"), stopLoss: level("90") }
 const bought: OrderWish = { qty: "10", price: "100", attach: both }
 
-/** A world with a mark at 105, in which a purchase of ten at 100 has filled so many. */
+/** A world with a mark at 105, in which this quantity of a purchase of ten at 100 is filled. */
 const filled = (lots: number, wish: OrderWish = bought) => {
   const world = new ProtectedWorld()
   world.mark(105)
@@ -50,7 +50,7 @@ describe("the protection of orders", () => {
       world.others("SELL", 100, lots, "IOC")
       while (world.deliverEvent());
     }
-    // The first amendment is on its way: what was filled since waits for its answer.
+    // The first amendment is in flight; later fills wait for its answer.
     assert.deepStrictEqual(
       world.calls.map(({ request }) => request),
       world.legsOf(parent).map(({ id }) => ({
@@ -179,7 +179,7 @@ describe("the protection of orders", () => {
     assert.deepInclude(world.attachment(refused), { state: "CLOSED", live: false })
   })
 
-  /** Both legs are on their way, and the venue has refused the take profit. */
+  /** Both legs are in flight, and the venue has refused the take profit. */
   const refusedProfit = () => {
     const { world, parent } = filled(0)
     world.others("SELL", 100, 10, "IOC")
@@ -328,7 +328,7 @@ describe("the protection of orders", () => {
     world.others("BUY", 121, 4)
     world.mark(121)
     while (world.deliverEvent());
-    // Its cancel is on the way, and it fills.
+    // Its cancel is in flight, and it fills.
     world.others("SELL", 100, 6, "IOC")
     world.settle()
     assert.strictEqual(world.row(parent).state, "FILLED")
@@ -345,7 +345,7 @@ describe("the protection of orders", () => {
     world.deliverAnswer()
     assert.deepInclude(world.attachment(parent), { state: "CLOSED", live: false })
     const order = world.atVenue(parent) ?? assert.fail("no order")
-    // The venue executed it all the same: said by hand, as an exchange that keeps its word can't.
+    // The venue executed it anyway: the test reports this directly, because the exchange itself would not.
     world.exchange.execute(world.exchange.listings.get("BTC-USDC-PERP") ?? assert.fail("no market"), {
       accountId: 1,
       against: 2,

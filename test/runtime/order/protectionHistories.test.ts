@@ -1,7 +1,7 @@
 /**
- * The protection of orders over random histories against the exchange of the simulated venue: whatever fills, fires, is
- * cancelled or moved in whatever order it is heard of, legs never exceed or flip what is held, a leg that the venue has is
- * never taken away before another stands, and all ends closed (A2-39, A2-40, A2-41; D7).
+ * The protection of orders over random histories against the exchange of the simulated venue, whatever fills, fires, is
+ * cancelled or moved, in any order of the reports: legs never exceed or turn the position, a leg at the venue is
+ * removed only when another one is there, and in the end all is closed (A2-39, A2-40, A2-41; D7).
  */
 import { assert, describe, it } from "@effect/vitest"
 import * as fc from "fast-check"
@@ -20,7 +20,7 @@ type Act =
 interface Wish {
   readonly side: Side
   readonly lots: number
-  /** Filled, with its legs at the venue, before anything else happens. */
+  /** The quantity that is filled, with its legs at the venue, before the history begins. */
   readonly first: number
   readonly atMarket: boolean
   readonly has: "both" | "takeProfit" | "stopLoss"
@@ -70,12 +70,14 @@ const wish = (limited: fc.Arbitrary<boolean>): fc.Arbitrary<Wish> =>
     limited
   })
 
-/** Watches the venue's side of each group: once all its legs stand there, none goes without a reason. */
+/** Watches each group at the venue: once all its legs are there, none may disappear without a reason. */
 class Watch {
   private readonly armed = new Set<string>()
-  /** Orders that held nothing for a moment, of which the service hears later: it closes their protection then. */
+  /**
+   * Orders whose position was closed for a moment. The service gets the report later, and closes their protection then.
+   */
   private readonly excused = new Set<number>()
-  /** How often legs were looked at that had to stand. */
+  /** The number of checks in which legs had to be present. */
   watched = 0
   private readonly asked: ReadonlyMap<number, Wish>
   private readonly orders: () => Iterable<Order>
@@ -102,7 +104,7 @@ class Watch {
     }
   }
 
-  /** The client cancels legs by hand: what stands then is its own choice. */
+  /** The client cancels legs itself; the remaining ones are its choice. */
   excuse(): void {
     for (const id of this.asked.keys()) this.excused.add(id)
   }
@@ -112,7 +114,7 @@ class Watch {
     return false
   }
 
-  /** Nothing is held on its side that is not left to a leg which has fired. */
+  /** True if the position on its side is covered by legs that have fired. */
   private isBare(wanted: Wish): boolean {
     const resting = [...this.orders()]
       .filter((order) => order.group !== null && order.left < order.quantity && order.state === "WORKING")
@@ -175,7 +177,10 @@ class History {
     this.check()
   }
 
-  /** From now on the venue refuses nothing. A leg that meets other orders of its own account is tried again while these stand. */
+  /**
+   * From now on the venue refuses nothing. A leg that would trade with other orders of its own account is retried while
+   * these exist.
+   */
   private recover(): void {
     const { world } = this
     world.refuseNext(false)
@@ -186,7 +191,7 @@ class History {
     }
   }
 
-  /** No attempt is left without a timer, unless a leg that has fired stands for its position. */
+  /** Each attempt has a timer, unless a leg that has fired covers its position. */
   private checkAttempts(): void {
     for (const id of this.parents) {
       const { unplaced, legs } = this.world.attachment(id).context.standing
@@ -226,7 +231,7 @@ class History {
     }
   }
 
-  /** Everything has been heard of. */
+  /** All reports are delivered. */
   private check(): void {
     const { world, parents } = this
     assert.strictEqual(world.booked(), world.held())
@@ -254,7 +259,7 @@ class History {
     if (state === "ACTIVE") assert.isAbove(standing.legs.length + standing.unplaced.length, 0)
   }
 
-  /** No leg has ever made a position larger, or turned it. */
+  /** Checks that no leg has made a position larger, or turned it. */
   checkTrades(): void {
     let held = 0
     for (const fact of this.world.told) {
@@ -267,7 +272,7 @@ class History {
     assert.strictEqual(held, this.world.held())
   }
 
-  /** What is left is cancelled and sold: nothing goes on. */
+  /** Cancels and sells the rest, so that nothing remains. */
   end(): void {
     const { world, parents } = this
     for (const id of parents) world.cancel(id)

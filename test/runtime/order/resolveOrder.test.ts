@@ -1,4 +1,4 @@
-/** What staff end with the venue's evidence of an order that the venue never answers (A2-116). */
+/** Resolutions by staff with the venue's evidence, for an order that the venue never answers (A2-116). */
 import { assert, describe, it } from "@effect/vitest"
 import type { Turn } from "../../../src/runtime/engine/mailbox/ActorHost.ts"
 import { instanceOf } from "../../../src/runtime/services/account/clientState.ts"
@@ -96,7 +96,7 @@ describe("venue resolve order", () => {
   })
 
   describe("A2-115: an acknowledged order whose report never fits", () => {
-    /** The venue has acknowledged the order, and its report of a trade stands as a misfit. */
+    /** The venue has acknowledged the order, and its report of a trade is a standing misfit. */
     const misfitting = (answers: number = readPauses.length, input = perpInput, refOf = orderRef) => {
       const { turn: first, row } = placed(input)
       const ref = refOf(row.id)

@@ -1,6 +1,7 @@
 /**
- * D6: an order that is over here and is said to work at the venue is asked for, also by the process that comes after a crash
- * within the half second before the question. A2-39: so is a cancel that the venue has refused of what has nothing left to reduce.
+ * D6: an order that has ended here and is reported as working at the venue is queried, also by the next process after a
+ * crash within the half second before the query. A2-39: so is an order without anything to reduce whose cancel the
+ * venue has refused.
  */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
@@ -26,7 +27,7 @@ const subject = "client:1"
 const by = { role: "SYSTEM", keyLabel: "t", requestId: "t", actor: "system:venue" }
 const facts = marketsAt({ "BTC-USDC-PERP": { price: "60000" } })
 
-/** One client with an order on its way; processes over one store. */
+/** One client with an order in flight; several processes over one store. */
 class World {
   readonly store = new MemoryStore()
   unsettled = outOfSyncOrders()
@@ -43,12 +44,12 @@ class World {
     })
   }
 
-  /** What the venue reported of the order beyond its row. */
+  /** The data of the venue's report that the order's row lacks. */
   outOfSync() {
     return this.unsettled.of(this.store.rows("orders")[0] ?? assert.fail("no order"))
   }
 
-  /** One whose order the venue never had. */
+  /** A world whose order the venue never received. */
   static void(): World {
     const world = new World()
     world.ended("O-1", "VOID")
@@ -84,7 +85,7 @@ class World {
     takeTurn({ store, state, subject, given }, decide)
   }
 
-  /** Kill -9: what only memory knew is gone. */
+  /** Kill -9: all data in memory are lost. */
   restart(): void {
     this.unsettled = outOfSyncOrders()
     this.recall = this.recalling()
@@ -105,7 +106,7 @@ class World {
     )
   }
 
-  /** Whatever is due fires. */
+  /** Fires all due timers. */
   fire(): number {
     const due = this.store.rows("timers").filter(({ dueAt }) => dueAt <= this.now)
     for (const timer of due) {
@@ -130,7 +131,7 @@ describe("D6: a question that outlives the process", () => {
     world.now += 5_000
     assert.strictEqual(world.fire(), 1)
     assert.deepInclude(world.outOfSync(), { clientId: 1, orderId: 1, wasOver: true })
-    // The next process may die as well.
+    // The next process may be killed too.
     world.restart()
     world.now += 60_000
     assert.strictEqual(world.fire(), 1)
@@ -147,7 +148,7 @@ describe("D6: a question that outlives the process", () => {
     const world = World.void()
     world.said({ state: "CANCELLED", filledQty: "0.04" })
     assert.lengthOf(world.store.rows("timers"), 1)
-    // The answer says once more what is not booked yet.
+    // The answer repeats the data that are not booked yet.
     world.answered({ state: "CANCELLED", filledQty: "0.04" })
     assert.lengthOf(world.store.rows("timers"), 1)
     world.answered({ state: "CANCELLED", filledQty: "0" })
@@ -165,7 +166,7 @@ describe("A2-39: a cancel that the venue refuses of an order with nothing left t
   const working = { state: "WORKING", filledQty: "0" } as const
   const { symbol } = terms
 
-  /** Its position was closed while it was working, and the venue has refused to cancel it. */
+  /** The position was closed while the order was working, and the venue has refused to cancel it. */
   const refused = (): World => {
     const world = new World({ side: "SELL", reduceOnly: true })
     world.said(working)

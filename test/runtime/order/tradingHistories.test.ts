@@ -1,7 +1,7 @@
 /**
- * Whole accounts over random histories of orders, fills, ends, prices, deposits, leverage and restarts: each figure that the
- * service keeps or shows is the one of a second working out that knows its definitions alone (F4 to F8, F11 to F13, F20,
- * F21; A2-60, A2-90), to the last place.
+ * Whole accounts over random histories of orders, fills, ends, prices, deposits, leverage and restarts: each stored or
+ * shown figure equals that of a second implementation by the definitions (F4 to F8, F11 to F13, F20, F21; A2-60,
+ * A2-90), to the last decimal place.
  */
 import { assert, describe, it } from "@effect/vitest"
 import * as fc from "fast-check"
@@ -20,7 +20,7 @@ const usdc = (micro: bigint) => moneyText(micro, "USDC")
 const sameFigure = (one: string, other: string) => new MoneyDecimal(one).eq(other)
 
 const someSymbol = fc.constantFrom(perp, gold, spot)
-/** Tenths, of gold a fifteenth as much. */
+/** In tenths; for gold a fifteenth as much. */
 const someLevel = fc.integer({ min: 300_000, max: 900_000 })
 const priceIn = (symbol: string, level: number) => text(symbol === gold ? Math.floor(level / 15) : level, 1)
 
@@ -120,7 +120,7 @@ const bodyOf = ({ trigger, ...asked }: NaiveAsked, type: OrderBody["type"]): Ord
   leverage: null
 })
 
-/** Judges an order both ways, and places it where both take it. */
+/** Decides on an order in both implementations, and places it if both accept it. */
 const compareOrder = (world: TradingWorld, naive: NaiveAccount, asked: NaiveAsked, type: OrderBody["type"]): void => {
   const bestAsk = world.best(asked.symbol, "BUY")
   const before = naive.risk()
@@ -200,7 +200,7 @@ const compareMoney = (world: TradingWorld, naive: NaiveAccount): void => {
     assert.deepStrictEqual([cash, reserved], [naive.cash[currency], naive.reserved[currency]], currency)
   }
   const { own, money } = world.money
-  // A2-103: the ledger is the venue's books, whatever the order of the trades and the roundings.
+  // A2-103: the ledger equals the venue's books, whatever the order of the trades and the roundings.
   assert.deepStrictEqual(moneyApart(ownMoney(own), venueMoney({ money }) ?? new Map()), [])
   assert.deepStrictEqual(
     world.lots.map(({ qty, cost, commission }) => ({ qty, cost, commission })),
@@ -250,7 +250,7 @@ const compareAccount = (world: TradingWorld, naive: NaiveAccount): void => {
   comparePortfolio(world, naive)
 }
 
-/** The same figures wherever they are shown, and each holding at what its lots have cost. */
+/** The same figures wherever they are shown, and each holding at the cost of its lots. */
 const comparePortfolio = ({ balances, overview, lots }: TradingWorld, naive: NaiveAccount): void => {
   const { fills, pnl, spotPnl, commission, wins, losses } = naive.totals
   const risk = naive.risk()
@@ -273,7 +273,7 @@ const comparePortfolio = ({ balances, overview, lots }: TradingWorld, naive: Nai
   if (held !== 0n) assert.deepInclude(holding, { asset: "BTC", qty: moneyText(held, "BTC"), cost: usdc(cost) })
 }
 
-/** Enough for what the first tiers leave, or so little that prices call it. */
+/** Enough money for the first tiers, or so little that prices cause a margin call. */
 const someWealth = fc.constantFrom(900_000_000_001n, 30_000_000_001n, 12_000_000_000n)
 
 const begun = () => {
@@ -311,7 +311,7 @@ describe("a second working out of whole accounts", () => {
       }),
       { numRuns: 60, seed: 15 }
     )
-    // The histories reach what they are for.
+    // The histories reach every state that the test is for.
     assert.isAbove(seen.fills, 300)
     assert.isAbove(seen.closed, 20)
     assert.isAbove(seen.sold, 10)
