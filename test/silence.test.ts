@@ -1,4 +1,4 @@
-/** That a test which prints fails: whatever way it prints reaches the set-up of the tests (test/support/printed.ts). */
+/** A test that prints fails: every way of printing reaches the set-up of the tests (test/support/printed.ts). */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { expectLog } from "./support/expectLog.ts"

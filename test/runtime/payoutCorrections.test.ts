@@ -1,6 +1,6 @@
 /**
- * Payouts that an older version booked under PARTNER custody as collateral withdrawals, on a database that a newer one
- * starts on: put right once, to the last unit, with nothing written before changed (decision record 13; A3-43).
+ * Payouts that an older version booked under PARTNER custody as collateral withdrawals, on a database on which a newer
+ * version starts: corrected once, to the last unit, without a change of written rows (decision record 13; A3-43).
  */
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
@@ -35,7 +35,7 @@ describe("decision 13: payouts booked as if the partner had paid", () => {
     service = await start()
   }
 
-  /** A client whose collateral the service has paid out, as version 19 booked it; the payout's transaction. */
+  /** A client whose collateral the service has paid out, as version 19 booked it. Returns the payout's transaction. */
   const paidOut = async (firm: Firm, amount: string) => {
     const clientId: number = (await onboard(service, firm.key, person(++persons, "owed"))).json.data.clientId
     await collateral(service, firm.key, clientId, { partnerRef: `in-${clientId}`, direction: "DEPOSIT", amount })

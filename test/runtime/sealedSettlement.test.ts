@@ -1,4 +1,7 @@
-/** Interfirm records and changes of custody are in the chain of seals: none is altered, added or deleted unseen (A3-45). */
+/**
+ * Interfirm records and changes of custody are in the chain of seals: no change, addition or deletion stays undetected
+ * (A3-45).
+ */
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { verifyLedger } from "../../src/runtime/ledger/verify.ts"
@@ -45,7 +48,7 @@ const plants = [
   ]
 ] as const
 
-/** Verifies with a break planted, and takes the plant out again. */
+/** Verifies with a planted break, and removes the plant. */
 const withPlant = async (plant: string): Promise<ReadonlyArray<string>> => {
   const tables = ["interfirm_records", "custody_changes"]
   for (const table of tables) await query(service, `CREATE TABLE kept_${table} AS SELECT * FROM ${table}`)

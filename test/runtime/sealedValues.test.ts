@@ -1,6 +1,6 @@
 /**
- * Sealed values in Postgres: the walk in windows leaves no row out, and a replacement hits a value only while it is what
- * was read, in a row that nobody holds, for the process that owns the database (architecture, At rest).
+ * Sealed values in Postgres: the walk in windows leaves out no row, and a replacement changes a value only if it equals
+ * the read one, in an unlocked row, for the process that owns the database (architecture, At rest).
  */
 import { PgClient } from "@effect/sql-pg"
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"

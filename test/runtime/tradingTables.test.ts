@@ -1,6 +1,7 @@
 /**
- * The tables D4, D5, D6, D7 and D23 over real rows: each of their transitions is taken from what PostgreSQL has stored of the steps
- * before it, is written with all that comes of it, and reads back as the table says. What is refused writes nothing.
+ * The tables D4, D5, D6, D7 and D23 over real rows: each of their transitions starts from the stored rows of the
+ * earlier steps in PostgreSQL, is written with all its effects, and is read back as the table states. A refused
+ * transition writes nothing.
  */
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
@@ -26,9 +27,9 @@ import { view } from "./rfq/rfqTurns.ts"
 type Trading = "rfqs" | "barrierContracts" | "orders" | "attachments" | "riskMonitors" | "closeOuts"
 
 const common = { symbol: "BTC-USDC-KO", currency: "USDC", amount: 28_500_000n } as const
-/** A reserve on every row: what a spot order's steps give back and pay comes out of it. */
+/** Every row has a reserve, from which a spot order's steps release and pay. */
 const ofOrder = { symbol: "BTC-USDC-PERP", currency: "USDC", amount: 6_006_000_000n } as const
-/** Columns that are no mirror of the context. */
+/** Columns that do not mirror the context. */
 const columns: { readonly [T in Trading]: (id: number, whose: Whose) => NewColumns<T> } = {
   rfqs: (id, whose) => ({ id, ...whose, ...common, createdAt: noon, closeContractId: null }),
   barrierContracts: (id, whose) => ({ id, ...whose, ...common, rfqId: id, commission: 120_000n, openedAt: noon }),
@@ -42,7 +43,7 @@ interface Whose {
   readonly clientId: number
 }
 
-/** What each effect is written into, where it is a row of its own for good. */
+/** The table into which each effect is written, if the effect is a permanent row. */
 const written: ReadonlyArray<readonly [effect: string, table: TableName]> = [
   ["audit", "audit"],
   ["notify", "notifications"],
@@ -66,7 +67,7 @@ beforeAll(async () => {
 })
 afterAll(() => bench.close())
 
-/** One object of a client of its own, which goes on from what is stored of it. */
+/** One object of its own client, which continues from its stored rows. */
 class Stored<T extends Trading> {
   private readonly table: T
   private readonly id = ++ids
@@ -104,7 +105,9 @@ class Stored<T extends Trading> {
     return found ?? assert.fail("nothing is stored of it")
   }
 
-  /** How many rows its client has of what effects are written into; a posting's settlement item has an audit row of its own. */
+  /**
+   * The number of the client's rows in the tables of effects; a posting's settlement item has an audit row of its own.
+   */
   async effects(): Promise<ReadonlyArray<number>> {
     const rows = await Promise.all(written.map(([, table]) => bench.rows(table)))
     return rows.map(

@@ -1,4 +1,7 @@
-/** The account summary of a client that trades, against what its trades and contracts say (doc 2, Other account reads; A2-60, STS-11). */
+/**
+ * The account summary of a client that trades, compared with its trades and contracts (doc 2, Other account reads;
+ * A2-60, STS-11).
+ */
 import { assert, describe, it } from "@effect/vitest"
 import { formatAmount, usdcMinor } from "../../src/machines/shared/Money.ts"
 import { contractSteps } from "../support/contractSteps.ts"
@@ -20,7 +23,7 @@ const sum = (amounts: ReadonlyArray<string>): string =>
 const read = async (clientId: number, path: string) => (await get(service, key, `/clients/${clientId}${path}`)).json
 const summary = async (clientId: number) => (await read(clientId, "/account/summary")).data
 
-/** An order at the market that has filled. */
+/** A filled market order. */
 const traded = async (clientId: number, symbol: string, side: "BUY" | "SELL"): Promise<void> => {
   await poll(
     () => get(service, key, `/ticker?symbol=${symbol}`),
@@ -39,7 +42,7 @@ interface Trade {
   readonly commission: string
   readonly realizedPnl: string
 }
-/** What the client's trades add up to. */
+/** The totals of the client's trades. */
 const ofTrades = async (clientId: number) => {
   const { trades } = (await read(clientId, "/trades")) as { readonly trades: ReadonlyArray<Trade> }
   const realized = (family: Trade["family"]) =>
@@ -62,7 +65,7 @@ describe("the account summary", () => {
       commissionPaid: opening.commission,
       tradeCount: opening.count
     })
-    // All markets of an asset have one index.
+    // All markets of an asset share one index.
     for (const [symbol, price] of [
       [perp, "61000"],
       [spot, "59000"]

@@ -240,7 +240,7 @@ describe("SC-ONB-12: WARN", () => {
     assert.strictEqual((await verificationOf(clientId)).appropriateness.acknowledgedAt, acknowledgedAt)
     assert.deepStrictEqual(await events(clientId, "client.level_changed"), [levelChanged("WARN", 80)])
     assert.deepStrictEqual(refusal(await acknowledge(clientId)), [409, 4092, "The warning is acknowledged already."])
-    // A1-41: the block is judged before the time.
+    // A1-41: the block is checked before the cooling period.
     assert.deepStrictEqual(refusal(await submit(clientId, "PASS")), [
       409,
       4092,
@@ -405,7 +405,7 @@ describe("SC-ONB-13 and SC-ONB-14: time and versions", () => {
     const bad = await call("POST", clientId, "/appropriateness", { version, answers: {} })
     assert.strictEqual(bad.status, 429, "A1-41: the time is judged before the answers")
     await advance(service, dayMillis)
-    // A1-51: the refusal gave the key back.
+    // A1-51: the refusal released the key.
     const second = (await submit(clientId, "WARN", keyed)).json.data
     assert.deepInclude(second, { attempt: 2, outcome: "WARN" })
     assert.isAtLeast(second.retakeAt, retakeAt + dayMillis)

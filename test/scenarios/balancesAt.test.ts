@@ -1,6 +1,6 @@
 /**
- * Balances at an earlier moment, the account summary, and every currency at its own scale wherever money is read
- * (doc 2, Balances, Other account reads, Endpoints; doc 1, Summary; A1-13, A2-12, A2-60, F2, F23).
+ * Balances at an earlier moment, the account summary, and every currency at its own scale in all reads of money (doc 2,
+ * Balances, Other account reads, Endpoints; doc 1, Summary; A1-13, A2-12, A2-60, F2, F23).
  */
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
@@ -15,7 +15,7 @@ interface Line {
   readonly cash: string
 }
 
-/** One of the smallest unit and a whole number, so that a wrong scale shows. */
+/** One smallest unit and a whole number, so that a wrong scale is visible. */
 const amounts: Readonly<Record<Exclude<Currency, "USDC">, string>> = {
   BTC: "1.00000001",
   ETH: "2.00000001",
@@ -33,7 +33,7 @@ describe("balances at a moment", () => {
   /** Before the client, then after each step: two reports, the other currencies, a withdrawal. */
   const moments: Array<number> = []
   const now = () => service.run(Effect.map(BusinessClock, (clock) => clock.now()))
-  /** Keeps this moment, and goes a day on. */
+  /** Records this moment, and moves the clock by a day. */
   const mark = async () => {
     moments.push(await now())
     await advance(service, dayMillis)
@@ -189,7 +189,7 @@ describe("balances at a moment", () => {
     const zero = amount.replaceAll(/[1-9]/g, "0")
     assert.deepInclude(line, { kind, displayDecimals, cash: amount, reserved: zero, total: amount, free: amount })
     assert.deepInclude(line, { staked: zero, swapClaims: zero, stakedValue: "0.000000" })
-    // STS-10: without any mark USD1 and EUR are at par, assets without value.
+    // STS-10: without any mark USD1 and EUR count at par, and assets have no value.
     const value = kind === "CASH" ? `${amount}${"0".repeat(6 - scaleOf(currency))}` : null
     assert.deepInclude(line, { mark: value === null ? null : "1", markFresh: false, value })
     const { postings } = (await get(service, key, `/clients/${id}/ledger`)).json.data

@@ -1,6 +1,6 @@
 /**
- * Accounts with knock-out contracts and too little money (F7, F9, F10; D23): what is prefunded is NORMAL at any mark, what is
- * not is called, closed out and protected; near levels are said once (A2-31).
+ * Accounts with knock-out contracts and too little money (F7, F9, F10; D23): prefunded accounts are NORMAL at any mark;
+ * others get a margin call, a close-out and protection; near levels are notified once (A2-31).
  */
 import { assert, describe, it } from "@effect/vitest"
 import { get } from "../support/Builders.ts"

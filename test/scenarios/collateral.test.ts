@@ -1,7 +1,6 @@
 /**
- * Collateral reports of PARTNER custody on the real service: booking, balances, fields, replay and what is written
- * beside a report (doc 3, Collateral report rules; D11; A3-01, A3-14..A3-16). The refusal table is in
- * collateralRefusals.test.ts.
+ * Collateral reports of PARTNER custody on the real service: booking, balances, fields, replay and further written rows
+ * (doc 3, Collateral report rules; D11; A3-01, A3-14..A3-16). The refusal table is in collateralRefusals.test.ts.
  */
 import { assert, beforeAll, describe, it } from "@effect/vitest"
 import { collateral, comply, ofClient, query, rowCounts, rowsOf } from "../support/Builders.ts"
@@ -208,7 +207,7 @@ describe("collateral", () => {
       const other = { partnerRef, direction: "WITHDRAWAL", amount: "3", txRef: "other" }
       const again = await report(clientId, other)
       assert.deepStrictEqual([again.status, again.text], [200, first.text])
-      // As version 1 left it.
+      // The row as version 1 wrote it.
       await query(
         service,
         `UPDATE collateral_reports SET version = '1', context = (context::jsonb

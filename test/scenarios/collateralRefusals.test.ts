@@ -1,6 +1,6 @@
 /**
- * Every row of the refusal table of collateral reports in its order (each adjacent pair: a report that fails both gets
- * the earlier answer), and the source of wealth (doc 3, Collateral report rules; A3-10; F2, F25).
+ * Every row of the refusal table of collateral reports in its order (for each adjacent pair, a report that violates
+ * both gets the earlier refusal), and the source of wealth (doc 3, Collateral report rules; A3-10; F2, F25).
  */
 import { assert, describe, it } from "@effect/vitest"
 import { collateral, get, onboard, person, rowCounts, rowsOf } from "../support/Builders.ts"

@@ -1,6 +1,6 @@
 /**
- * What compliance decides and what follows for the client, its package, blocks, cases, events and notifications
- * (doc 1, Client lifecycle and level; D1, D2, D3; A1-48, A3-10; F26).
+ * The decisions of compliance and their consequences for the client, its package, blocks, cases, events and
+ * notifications (doc 1, Client lifecycle and level; D1, D2, D3; A1-48, A3-10; F26).
  */
 import { PgClient } from "@effect/sql-pg"
 import { assert, describe, it } from "@effect/vitest"
@@ -24,7 +24,7 @@ describe("compliance", () => {
     (await ofClient(service, "events", clientId)).map(({ name, data }) => ({ name, data }))
   const notificationsOf = async (clientId: number) =>
     (await ofClient(service, "notifications", clientId)).map(({ kind, ref }) => `${kind} ${ref}`)
-  /** A decision that is refused, with proof that it wrote nothing. */
+  /** A refused decision, with a check that it wrote nothing. */
   const refused = async (decide: Parameters<typeof comply>[1]) => {
     const before = await rowCounts(service)
     const verdict = await service.run(Effect.provide(Effect.flatMap(Compliance, decide), Compliance.layer))
@@ -86,7 +86,7 @@ describe("compliance", () => {
       details.map(({ candidates }) => (candidates as ReadonlyArray<unknown>).length),
       [1]
     )
-    // Compliance has looked now.
+    // Compliance has reviewed it now.
     assert.isTrue((await clear()).ok)
     const after = await rowOf(clientId)
     assert.deepStrictEqual([after.lifecycleState, after.verificationLevel], ["ACTIVE", "MICA"])

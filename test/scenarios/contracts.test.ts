@@ -1,4 +1,7 @@
-/** Knock-out contracts as partners live with them: listed, closed early at a quoted price, ended by the venue (doc 2; D5; F17, F19, A2-29, A2-30). */
+/**
+ * Knock-out contracts of partners: listed, closed early at a quoted price, ended by the venue (doc 2; D5; F17, F19,
+ * A2-29, A2-30).
+ */
 import { assert, describe, it } from "@effect/vitest"
 import { get } from "../support/Builders.ts"
 import { heldAt } from "../support/lockTable.ts"

@@ -16,7 +16,7 @@ describe("deposits, reloaded", () => {
       key: partner.key,
       body: { partnerRef: fresh(), currency: "USDC", amount }
     })
-  /** More clients than memory keeps, so that every earlier one has gone. */
+  /** More clients than memory holds, so that every earlier client is evicted. */
   const crowdOut = async () => {
     for (let n = 0; n < 4; n++) await service.client(partner.key)
   }

@@ -1,6 +1,6 @@
 /**
- * Deposit notices of BROKER custody on the real service: filing, gates in their order, replay, lists, finance's decision
- * and what is written beside it (doc 3, Deposit notice and Money write gates; D9; A3-01..A3-06; F25).
+ * Deposit notices of BROKER custody on the real service: filing, gates in their order, replay, lists, finance's
+ * decision and further written rows (doc 3, Deposit notice and Money write gates; D9; A3-01..A3-06; F25).
  */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"

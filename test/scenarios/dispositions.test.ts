@@ -1,6 +1,7 @@
 /**
- * What a finding of compliance counts for: the identity it was made for and likenesses that are no worse, whatever the
- * partner sends afterwards (F26, dispositions; doc 1, Rules of POST /clients 6 and PUT .../kyc 7 and 8; D1; A1-33).
+ * The effect of a finding of compliance: it applies to the identity for which it was made and to matches that are no
+ * closer, whatever the partner sends afterwards (F26, dispositions; doc 1, Rules of POST /clients 6 and PUT .../kyc 7
+ * and 8; D1; A1-33).
  */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
@@ -18,7 +19,7 @@ interface Named {
   readonly last_name: string
   readonly date_of_birth: string
 }
-/** As unlike each other as names can be: no person here meets another one's entry. */
+/** Very different names: no person of this file matches another person's entry. */
 const names = [
   "Balduin Ostermann-Kielholz",
   "Theophil Wackernagel",
@@ -35,7 +36,7 @@ const names = [
   "Sigismund Abernathy",
   "Wolfhard Grimaldi-Roux"
 ]
-/** A person whom the list has from now on, of a name of its own. */
+/** A person with a unique name whom the list contains from now on. */
 const listed = async (): Promise<Named & { readonly entryId: number }> => {
   const [first = "", last = ""] = (names[lists++] ?? "").split(" ")
   const one = { first_name: first, last_name: last, date_of_birth: "1961-02-03" }
@@ -50,7 +51,7 @@ const onboarded = async (one?: Named) => {
   assert.isNumber(json.data?.clientId, text)
   return { n, clientId: json.data.clientId as number }
 }
-/** Sends the names of `one`; without, those the person came with. */
+/** Sends the names of `one`; without it, the person's original names. */
 const put = async (n: number, clientId: number, one?: Named, whole = false) => {
   const body = person(n, "disp", one === undefined ? {} : paths(one))
   const sent = whole
@@ -102,7 +103,7 @@ describe("a false positive belongs to the identity it was found for", () => {
     const answer = await put(n, clientId, one)
     assert.deepInclude(answer, { screening: "PENDING_REVIEW", lifecycleState: "RESTRICTED" })
     assert.deepStrictEqual(await casesOf(clientId), ["CLEARED SCREENING_POSSIBLE_MATCH", "OPEN SCREENING_HIT"])
-    // The officer looks at the hit as well: from now on it counts for this identity too, and nothing is forgotten.
+    // The officer reviews the hit too: the finding then applies to this identity as well, and earlier ones stay.
     await clear(clientId)
     assert.strictEqual((await findings(clientId)).length, 2)
     assert.strictEqual((await put(n, clientId, namesake(one))).screening, "CLEAR")

@@ -28,7 +28,7 @@ const pngOf = (...chunks: ReadonlyArray<Buffer>): Buffer =>
   ])
 const png = pngOf()
 const webp = Buffer.from("RIFF\x24\0\0\0WEBPVP8 \x18\0\0\0", "latin1")
-/** A file of exactly so many bytes. */
+/** A file of exactly this number of bytes. */
 const sized = (bytes: number): string => {
   const file = Buffer.alloc(bytes, 0x20)
   pdf.copy(file)
@@ -130,12 +130,12 @@ describe("documents", () => {
   it("rule 10: a full 8 MB file fits, one byte more is 413 code 4000", async () => {
     const full = await upload({ dataBase64: sized(fullFile) })
     assert.deepStrictEqual([full.status, full.json.data?.sizeBytes], [201, fullFile])
-    // The same length in base64, which alone does not show; and one that does.
+    // One size whose base64 has the same length, so that the length does not show it, and one with another length.
     for (const bytes of [fullFile + 1, fullFile + 3]) {
       const over = await upload({ dataBase64: sized(bytes) })
       assert.deepStrictEqual([over.status, over.json.code], [413, 4000])
     }
-    // An encoder that escapes slashes: the longer body of a full file is still within the route's cap.
+    // An encoder that escapes slashes: the longer body of a full file is still below the route's cap.
     const slashes = JSON.stringify(body({ dataBase64: sized(fullFile), name: "s".repeat(200) }))
     const raw = slashes.slice(0, -1) + " ".repeat(180_000) + "}"
     const path = `/partner/v1/clients/${clientId}/documents`
@@ -158,7 +158,7 @@ describe("documents", () => {
       return pauses
     }
     try {
-      // After receiving, parsing, the fingerprint, and judging.
+      // Pauses after receiving, parsing, fingerprinting and checking.
       assert.strictEqual(await pausesOf(sized(fullFile), `full-${clientId}`), 4)
       assert.strictEqual(await pausesOf(jpeg.toString("base64"), `small-${clientId}`), 0)
     } finally {
@@ -175,8 +175,8 @@ describe("documents", () => {
         const apiKey = (yield* Directory).keys(partnerId)[0]
         if (partner === null || apiKey === undefined) throw new Error("no partner")
         const caller = { partner, key: apiKey, by: partnerAttribution(partner, apiKey, "test") }
-        // Of an unknown client, so that nothing is stored. Two full ones are worked on, four wait, and then not even a
-        // small one may.
+        // Uploads for an unknown client, so that nothing is stored. Two full ones are processed, four wait, and then
+        // even a small one is refused.
         const full = body({ dataBase64: sized(fullFile) })
         const once = (sent: object) => Effect.exit(documents.upload(caller, 999_999, sent, storeNothing))
         const first = yield* Effect.forEach([full, full, full, full, full, full, body()], once, {
@@ -236,8 +236,8 @@ describe("documents", () => {
   })
 
   it("D2, A1-37: an upload is noted on a package that asked for documents, which stays; a closed account takes none", async () => {
-    // No command asks for documents or closes a client yet: the rows are brought there by hand, and read by a service
-    // that has not loaded them.
+    // No command requests documents or closes a client yet: the test writes the rows, and a service that has not loaded
+    // them reads them.
     const closed = await service.client(key)
     await query(service, "UPDATE kyc_packages SET state = 'DOCUMENTS_REQUESTED' WHERE client_id = $1", [
       BigInt(clientId)

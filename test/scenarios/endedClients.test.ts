@@ -1,6 +1,6 @@
 /**
- * What a client refused for good or closed still hears, counts for and can be asked, on the real service (doc 1, Rules of
- * POST /clients and PUT .../kyc 9, Summary; D1, D2, D3; A1-13, A1-40, A1-48).
+ * The notifications, counts and routes of a client that is refused for good or closed, on the real service (doc 1,
+ * Rules of POST /clients and PUT .../kyc 9, Summary; D1, D2, D3; A1-13, A1-40, A1-48).
  */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"

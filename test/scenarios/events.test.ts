@@ -16,7 +16,7 @@ describe("events", () => {
   > = {} as never
   const closing = { id: 0, ref: "before-closing", email: "" }
 
-  // Endpoints and the closed account have no command yet: their rows are written between two lives of the service.
+  // Endpoints and the closed account have no command yet: the test writes their rows between two runs of the service.
   beforeAll(async () => {
     first = await startService()
     for (const name of ["active", "inactive", "none", "closing"] as const) partners[name] = await first.partner()

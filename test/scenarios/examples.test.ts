@@ -1,6 +1,6 @@
 /**
- * The scenarios behind the examples of the reference, played on a service of their own: what is asked, answered and told is still of
- * the shapes that are recorded (scripts/generateExamples.ts writes them anew).
+ * The scenarios behind the examples of the reference, played on a separate service: requests, answers and events still
+ * have the recorded shapes (scripts/generateExamples.ts rewrites them).
  */
 import { afterAll, assert, describe, it } from "@effect/vitest"
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs"

@@ -1,6 +1,6 @@
 /**
- * An hour of integration, as the guide tells it: its program and receiver, run as they stand in a process of their own against a
- * service, onboard a client, report its collateral, hear of it by signed webhooks, place an order and read balances.
+ * An hour of integration, by the guide: its program and receiver run unchanged in a separate process against a service,
+ * onboard a client, report its collateral, receive signed webhooks, place an order and read balances.
  */
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { Effect, Redacted } from "effect"

@@ -1,4 +1,7 @@
-/** Steps that kill, over stubs of the processes: what a step proves, and that the service is there again whatever it found. */
+/**
+ * Steps that kill, over stubs of the processes: the checks of a step, and the restart of the service whatever the step
+ * found.
+ */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
 import { TestClock } from "effect/testing"
@@ -23,7 +26,7 @@ const answer = (status: number) =>
 const answered = Effect.succeed(answer(201))
 const lost = Effect.fail(broken("The connection broke."))
 
-/** Plays a step; answers its sentence, or null, and what was done to the processes, in order. */
+/** Plays a step. Returns its sentence, or null, and the actions on the processes, in order. */
 const play = (
   kill: KillStep,
   own: Partial<OwnProcesses>,
@@ -114,7 +117,7 @@ describe("a kill of the service at a point", () => {
   )
 })
 
-/** A service whose /healthz answers 503 so many times after its database was killed, then 200. */
+/** A service whose /healthz answers 503 this number of times after its database was killed, then 200. */
 const serviceAway = (times: number) =>
   Effect.gen(function* () {
     const dataDirectory = yield* Effect.acquireRelease(

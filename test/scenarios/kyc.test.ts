@@ -1,7 +1,7 @@
 /**
- * Ordinary revisions of a client's KYC on the real service: what is written and what stays, screening of a changed
- * identity and duplicates; refusals are in kycRefusals.test.ts (doc 1, Rules of POST /clients and PUT .../kyc
- * 7; SC-ONB-09, SC-ONB-10; D1, D2, D3; A1-32..A1-36).
+ * Ordinary revisions of a client's KYC on the real service: changed and unchanged rows, screening of a changed
+ * identity, and duplicates; refusals are in kycRefusals.test.ts (doc 1, Rules of POST /clients and PUT .../kyc 7;
+ * SC-ONB-09, SC-ONB-10; D1, D2, D3; A1-32..A1-36).
  */
 import { assert, describe, it } from "@effect/vitest"
 import { collateral, comply, get, ofClient, onboard, orlenko, query } from "../support/Builders.ts"
@@ -196,7 +196,7 @@ describe("screening of a changed identity", () => {
     const [, run] = await ofClient(service, "screeningRuns", clientId)
     assert.deepInclude(open?.details, { screeningRunId: run?.id as number, duplicateOf: null })
     assert.strictEqual((await ofClient(service, "reportingRecords", clientId))[0]?.fromRevision, 2)
-    // Money is no new risk: it moves while a review is open.
+    // A money movement is no new risk, so it is allowed while a review is open.
     const deposit = { partnerRef: `held-${clientId}`, direction: "DEPOSIT", amount: "1" }
     assert.strictEqual((await collateral(service, key, clientId, deposit)).status, 201)
   })
@@ -294,7 +294,7 @@ describe("the same person twice (A1-28)", () => {
     assert.deepStrictEqual(await eventNames(second.clientId), ["client.onboarded"])
     assert.deepStrictEqual(await personOwner(second.clientId), [])
     assert.lengthOf(await personOwner(first.clientId), 1)
-    // Not twice for the same duplicate, and the case is cleared like any other.
+    // The same duplicate opens no second case, and the case is cleared like any other.
     await revise(second.clientId, sectionsOf(second.n, ["personalInfo", "identification"]))
     await revise(second.clientId, sectionsOf(first.n, ["personalInfo", "identification"]))
     assert.deepStrictEqual(await casesOf(second.clientId), ["OPEN DUPLICATE_PERSON"])
@@ -322,7 +322,7 @@ describe("the same person twice (A1-28)", () => {
     }
     assert.isNull(await same({}))
     assert.deepInclude(await same({ "kyc.personalInfo.last_name": "Umgezogen" }), { reason: "COMPLIANCE_REVIEW" })
-    // A revision that changes nobody claims nothing a second time.
+    // A revision without a changed person claims nothing again.
     await revise(clientId, personal(n, { last_name: "Umgezogen" }))
     assert.deepStrictEqual(await personOwner(clientId), after)
   })

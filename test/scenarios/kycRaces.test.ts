@@ -1,6 +1,6 @@
 /**
- * PUT .../kyc against the clock and against others: dates of documents, ended clients, parallel updates, and updates that
- * race compliance (doc 1, Rules of POST /clients and PUT .../kyc 7 and 8; D1, D2, D3; A1-28, A1-46, A1-47).
+ * PUT .../kyc with deadlines and races: dates of documents, ended clients, concurrent updates, and updates that race
+ * compliance (doc 1, Rules of POST /clients and PUT .../kyc 7 and 8; D1, D2, D3; A1-28, A1-46, A1-47).
  */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
@@ -67,7 +67,7 @@ const named = (first: string, last: string, dob: string): Paths => ({
 })
 const quandt = named("Leopold", "Quandt-Rieger", "1961-09-09")
 
-/** What is stored about a client agrees with its latest sections. */
+/** Checks that the stored rows of a client agree with its latest sections. */
 const assertWhole = async (clientId: number, revision: number): Promise<void> => {
   const sections = storedSections(await ofClient(service, "blockPayloads", clientId))
   const [client] = await rowsOf(service, "clients", "id = $1", [BigInt(clientId)])
@@ -111,7 +111,7 @@ describe("parallel updates", () => {
     const { partnerId } = await rowsOf(service, "clients", "id = $1", [BigInt(clientId)]).then(
       ([row]) => row as ClientRow
     )
-    // Its own instance has its own queue, so that only the turns tell the two apart.
+    // Each service instance has its own queue, so only the turns order the two updates.
     const others = service.run(
       Effect.gen(function* () {
         const kyc = yield* KycUpdates
@@ -284,7 +284,7 @@ describe("dates of documents (D3; A1-46)", () => {
     const due = await timersOf(clientId)
     await advance(service, 5 * dayMillis)
     await put(clientId, revisionOf(n, await documents(300, null)))
-    // As if the worker had picked the timers before the update and came to their turn after it.
+    // Simulates a worker that read the timers before the update and fires them after it.
     await service.run(
       Effect.gen(function* () {
         const handlers: TimerHandlers = expiryHandlers(yield* Directory)

@@ -1,5 +1,5 @@
 /**
- * Revisions of a client's KYC that are refused, in whole and without a trace, and documents that a revision names (doc 1,
+ * Refused revisions of a client's KYC, as a whole and without a trace, and documents that a revision names (doc 1,
  * Rules of POST /clients and PUT .../kyc 2 and 7, Idempotency).
  */
 import { assert, describe, it } from "@effect/vitest"

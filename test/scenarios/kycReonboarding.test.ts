@@ -90,7 +90,7 @@ describe("re-onboarding", () => {
       revisions.map(({ revision }) => revision),
       [1, 2]
     )
-    // Onboarded again, the next update is an ordinary one.
+    // After the re-onboarding, the next update is an ordinary one.
     const { kyc, attestation } = revisionOf(n)
     const ordinary = await put(clientId, { kyc: { pep: kyc.pep }, attestation })
     assert.deepInclude(ordinary.json.data, { revision: 3, screening: "NOT_RUN" })
@@ -166,7 +166,7 @@ describe("re-onboarding", () => {
     const [open] = await ofClient(service, "cases", clientId)
     assert.deepInclude(open, { reason: "DUPLICATE_PERSON" })
     assert.deepInclude(open?.details, { duplicateOf: first })
-    // Its old person is free again; rejected and onboarded as that one, it holds the claim anew.
+    // The old person is free again; rejected and onboarded as that person, the client holds the claim again.
     const owned = () =>
       query(service, "SELECT 1 FROM claims WHERE owner = $1 AND name LIKE 'person:%'", [BigInt(clientId)])
     assert.lengthOf(await owned(), 0)

@@ -1,6 +1,6 @@
 /**
- * A start while the venue is away, or without one: holdings and deposits are valued by the last marks that were known, stale
- * (F23, F25, STS-10).
+ * A start while the venue is unavailable, or without a venue: holdings and deposits are valued by the last known marks,
+ * which are stale (F23, F25, STS-10).
  */
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { randomBytes } from "node:crypto"
@@ -66,7 +66,7 @@ describe("after a restart", () => {
       markFresh: false,
       value: (Number(before) + 3_000).toFixed(6)
     })
-    // An asset that was never seen counts as reaching the threshold.
+    // An asset without any mark counts as reaching the threshold.
     assert.strictEqual((await deposit(service, "ETH", "0.01")).json.code, 4030)
     await service.stop()
   })

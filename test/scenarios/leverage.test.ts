@@ -1,6 +1,6 @@
 /**
- * The leverage of a client's perpetuals over HTTP (doc 2, Leverage view and its endpoints; A2-10, A2-50, A2-89): read, chosen,
- * refused with its figures, forced. Positions are put there by turns of their own: nothing trades.
+ * The leverage of a client's perpetuals over HTTP (doc 2, Leverage view and its endpoints; A2-10, A2-50, A2-89): read,
+ * chosen, refused with its figures, forced. Separate turns make the positions, without trades.
  */
 import { assert, describe, it } from "@effect/vitest"
 import { setTimeout as pause } from "node:timers/promises"
@@ -24,7 +24,7 @@ const choose = (clientId: number, body: object, headers = {}, method = "PUT") =>
 const rows = async (clientId: number) =>
   (await ofClient(service, "leverages", clientId)).map(({ symbol, leverage }) => [symbol, leverage])
 
-/** A client with so much collateral, long 0.1 at 60,000 where `long`, while the mark is live. */
+/** A client with this collateral, with a long of 0.1 at 60,000 if `long`, while the mark is live. */
 const holder = async (amount: string, { long = true } = {}): Promise<number> => {
   const clientId = await service.client(key)
   assert.strictEqual((await report(clientId, { amount })).status, 201)
@@ -100,7 +100,7 @@ describe("leverage", () => {
     })
     const client = (await get(service, key, `/clients/${clientId}`)).json.data
     assert.strictEqual(client.riskState, "MARGIN_CALL", "recorded in the same commit")
-    // Less is tied up, and that is never refused.
+    // A lower margin is never refused.
     assert.deepInclude((await choose(clientId, { leverage: 6 })).json, { leverage: 6, chosen: 6 })
   })
 
@@ -169,7 +169,7 @@ describe("another schedule of leverage", () => {
       const clientId = await esma.client(partner.key)
       const view = () => get(esma, partner.key, `/clients/${clientId}/leverage?symbol=${perp}`)
       let seen = await view()
-      // The venue lists its markets a moment after the start; the test's own time limit ends it.
+      // The venue lists its markets shortly after the start; the test's own timeout ends this wait.
       for (; seen.status !== 200; seen = await view()) await pause(20)
       assert.deepInclude(seen.json, { leverage: 2, cap: 2 })
       const info = await get(esma, partner.key, `/market-info?symbol=${perp}`)

@@ -1,4 +1,4 @@
-/** An account's lines that cannot be read: an honest trade of the venue that follows them is booked (A2-97). */
+/** Unreadable lines of an account: a true trade of the venue that follows them is booked (A2-97). */
 import { assert, it, vi } from "@effect/vitest"
 import { Effect, Layer, Stream } from "effect"
 import { Venue } from "../../src/runtime/ports/Venue.ts"

@@ -1,7 +1,7 @@
 /**
- * The thirteen market-data routes over the whole service (doc 2, Market data): shapes, nulls, orders, bounds, and what they
- * answer while the venue is away (A2-01..A2-12, A2-56, A2-113, A2-114). Every answer is held against the published document
- * as it comes (support/describedBodies.ts).
+ * The thirteen market-data routes over the whole service (doc 2, Market data): shapes, nulls, orders, bounds, and their
+ * answers while the venue is unavailable (A2-01..A2-12, A2-56, A2-113, A2-114). Every answer is checked against the
+ * published document (support/describedBodies.ts).
  */
 import { assert, describe, it } from "@effect/vitest"
 import { get } from "../support/Builders.ts"
@@ -87,7 +87,7 @@ const data = async (path: string) => {
   assert.strictEqual(status, 200, text)
   return json
 }
-/** Until a path answers so: the feed connects beside the service's start. */
+/** Waits until a path answers with this status: the feed connects while the service starts. */
 const answers = async (path: string, status: number) => {
   for (;;) {
     const answer = await read(path)

@@ -1,6 +1,6 @@
 /**
- * Money under marks: what holdings are worth in balances (F23, STS-10), what deposits count towards the source of wealth (F25),
- * and the risk state that clients show once a venue is attached (A1-12).
+ * Money under marks: the value of holdings in balances (F23, STS-10), the counted value of deposits for the source of
+ * wealth (F25), and the risk state that clients show once a venue is attached (A1-12).
  */
 import { assert, describe, it } from "@effect/vitest"
 import { get } from "../support/Builders.ts"

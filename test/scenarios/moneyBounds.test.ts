@@ -1,5 +1,5 @@
 /**
- * Money at the edges: one deposit reference sent several times at once, and balances near 64 bits, whose way back must
+ * Money at its limits: one deposit reference sent several times at once, and balances near 64 bits, whose reversal must
  * always fit (doc 3, Money write gates; A3-01, A3-02, A3-05; F2, F25; D10).
  */
 import { assert, describe, it } from "@effect/vitest"
@@ -43,7 +43,7 @@ describe("money at the edges", () => {
     (await get(service, partner.key, `/clients/${clientId}/balances`)).json.balances.find(
       (line: { readonly currency: string }) => line.currency === "BTC"
     )?.cash
-  /** A client whose source of wealth is known: an asset without a value asks for it (F25). */
+  /** A client with an approved source of wealth, which an asset without a value requires (F25). */
   const wealthy = async (key = partner.key): Promise<number> => {
     const clientId = await service.client(key)
     const path = `/partner/v1/clients/${clientId}/mifid`

@@ -1,6 +1,6 @@
 /**
- * GET /clients/{clientId}/notifications: fields and order, what since takes, more than an answer holds, cursors that are none
- * (doc 2, Other account reads; doc 3, sweep rules; A2-64, EVT-10).
+ * GET /clients/{clientId}/notifications: fields and order, the meaning of since, more items than one answer holds,
+ * invalid cursors (doc 2, Other account reads; doc 3, sweep rules; A2-64, EVT-10).
  */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
@@ -19,11 +19,11 @@ interface Item {
   readonly kind: NotificationKind
   readonly ref: string
   readonly ts: number
-  /** How long after its time it was written, ms. */
+  /** The delay of the write after the item's time, ms. */
   readonly late?: number
 }
 
-/** What is put into a client's feed in one commit, as a machine's effects are; the kinds' own emitters are tested elsewhere. */
+/** Adds items to a client's feed in one commit, like a machine's effects; other tests cover the sources of each kind. */
 const notify = (clientId: number, items: ReadonlyArray<Item>) =>
   service.run(
     Effect.flatMap(ActorHost, (host) =>
@@ -48,7 +48,7 @@ const notify = (clientId: number, items: ReadonlyArray<Item>) =>
 const read = (clientId: number | string, search = ""): Promise<Answer> =>
   get(service, key, `/clients/${clientId}/notifications${search}`)
 const refsOf = ({ json }: Answer): ReadonlyArray<string> => json.data.items.map(({ ref }: Item) => ref)
-/** The path and query that the answer's Link names; null: it has none. */
+/** The path and query in the answer's Link header; null: no header. */
 const nextOf = ({ headers }: Answer): string | null =>
   /^<\/partner\/v1([^>]+)>; rel="next"$/.exec(String(headers["link"] ?? ""))?.[1] ?? null
 const cursorOf = (answer: Answer): string => new URLSearchParams(nextOf(answer)?.split("?")[1]).get("after") ?? ""

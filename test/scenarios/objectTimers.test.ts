@@ -1,6 +1,6 @@
 /**
- * Timers of a client's objects fire each at its time, also in the process that takes over (D4, D7; A2-26): the window of a
- * request whose end at the venue is lost, and the next attempt to place a refused leg.
+ * Each timer of a client's objects fires at its time, also in the process that takes over (D4, D7; A2-26): the window
+ * of a request whose end at the venue is lost, and the next attempt to place a refused leg.
  */
 import { afterAll, assert, it } from "@effect/vitest"
 import { expectLog } from "../support/expectLog.ts"
@@ -36,7 +36,7 @@ it("D4: windows of requests elapse after a restart, each its own", async () => {
     ).map(({ name }) => name),
     [`rfq.window:${short}`, `rfq.window:${long}`].toSorted()
   )
-  // The venue ends the short one too, and nobody hears it.
+  // The venue ends the short one too, and its event is lost.
   world.hide("events")
   const second = await startService({ database: first.database, layerVenue: world.layerVenue })
   lives.push(second)

@@ -1,6 +1,6 @@
 /**
- * POST /clients on the real service: the answer, everything that is stored beside it, refusals that leave nothing, gates
- * (doc 1, Rules of POST /clients; D1, D2, D3; A1-14..A1-27; F27). Reviews are in onboardingReview.test.ts.
+ * POST /clients on the real service: the answer, all stored rows, refusals without a trace, gates (doc 1, Rules of POST
+ * /clients; D1, D2, D3; A1-14..A1-27; F27). Reviews are in onboardingReview.test.ts.
  */
 import { assert, describe, it } from "@effect/vitest"
 import { blockCodes, micaBlockCodes } from "../../src/machines/verification/Blocks.ts"
@@ -225,7 +225,7 @@ describe("onboarding", () => {
       await onboard(service, partner.key, body)
       const refused = await refusedWithNothing(partner.key, body, 409, 4092)
       assert.deepStrictEqual(refused.data, { reason: "REFERENCE_REUSED" })
-      // A1-18: case counts, and the reference belongs to its partner alone.
+      // A1-18: references are case-sensitive, and belong to one partner.
       const upper = person(56, "ref", { partnerClientRef: "REF-55" })
       assert.strictEqual((await onboard(service, partner.key, upper)).status, 201)
       const foreign = person(57, "ref", { partnerClientRef: "ref-55" })

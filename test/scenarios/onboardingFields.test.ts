@@ -1,7 +1,7 @@
 /**
  * Field errors of POST /clients on the real service: over thirty failing fields of all sections in one answer, nothing
- * created, and no body that earns an answer out of proportion (doc 1, Rules of POST /clients 2; SC-ONB-04; A1-01,
- * A1-27). The rules themselves are tables in fixtures/fieldRows.
+ * created, and no body with a disproportionate answer (doc 1, Rules of POST /clients 2; SC-ONB-04; A1-01, A1-27). The
+ * rules themselves are tables in fixtures/fieldRows.
  */
 import { assert, describe, it } from "@effect/vitest"
 import { bodyCaps, bodyMembers } from "../../src/machines/shared/Limits.ts"
@@ -28,7 +28,7 @@ const association = {
   relationship: "Spouse"
 }
 
-/** What is sent, and under which path it is named when that is not where it was sent. */
+/** The sent value, and the path of its error if that differs from the value's path. */
 const failing = (now: number): Readonly<Record<string, unknown>> => ({
   clientType: "CORPORATE",
   categorization: "PROFESSIONAL",
@@ -68,7 +68,7 @@ const failing = (now: number): Readonly<Record<string, unknown>> => ({
   "attestation.riskRating": "low",
   "attestation.documentsAvailableOnRequest": "yes"
 })
-/** Containers and flags that are well formed themselves, and what fails inside them. */
+/** Containers and flags that are valid themselves, and the failing fields inside them. */
 const containers: Readonly<Record<string, ReadonlyArray<string>>> = {
   "kyc.personalInfo.citizenships": ["1", "2"],
   "kyc.taxResidency.tax_residencies": [
@@ -152,7 +152,7 @@ describe("field errors of POST /clients", () => {
     }
   )
 
-  /** As many as fit under the cap of the route and under that of all members, each item being at most two of them. */
+  /** As many items as fit below the cap of the route and the limit on members, each item with at most two members. */
   const filling = (item: unknown) => {
     const fit = Math.floor((bodyCaps.onboarding - 8_192) / (JSON.stringify(item).length + 1))
     return Array.from({ length: Math.min(fit, bodyMembers / 2 - 1_000) }, () => item)

@@ -1,6 +1,6 @@
 /**
- * POST /clients whose grant compliance must look at: screening, declared functions, ratings, the same person twice, and
- * races between them (doc 1, Client lifecycle and level; D1, D2; A1-16, A1-28..A1-30; F26).
+ * POST /clients whose grant requires a review by compliance: screening, declared functions, ratings, the same person
+ * twice, and races between them (doc 1, Client lifecycle and level; D1, D2; A1-16, A1-28..A1-30; F26).
  */
 import { assert, describe, it } from "@effect/vitest"
 import { get, ofClient, onboard, orlenko, person, rowsOf } from "../support/Builders.ts"
@@ -100,7 +100,7 @@ describe("onboarding review", () => {
           verificationLevel: "NONE"
         })
         assert.deepStrictEqual(review, { reason, caseId: review.caseId })
-        // A1-30: every block is approved, so the list says what is missing instead.
+        // A1-30: every block is approved, so the list names the missing requirement instead.
         assert.deepStrictEqual(requirements["TRADE:SPOT"], ["COMPLIANCE_REVIEW"])
         assert.deepStrictEqual(requirements["DEPOSIT:CRYPTO"], ["COMPLIANCE_REVIEW"])
         const [kyc] = await ofClient(service, "kycPackages", clientId)

@@ -1,6 +1,6 @@
 /**
- * What an order that takes the market is answered when the venue's word that it has it comes apart from its trades, the answer
- * of the call being lost (doc 2, POST .../orders; A2-92).
+ * The answer to an order that takes liquidity if the venue's confirmation arrives separately from its trades, and the
+ * answer of the call is lost (doc 2, POST .../orders; A2-92).
  */
 import { assert, it } from "@effect/vitest"
 import type { VenueEvent } from "../../src/machines/venue/VenueEvent.ts"
@@ -14,7 +14,7 @@ const world = contractVenue()
 const { service, key, call, report } = await openScenario({ layerVenue: world.layerVenue })
 const { trader, post, poll } = contractSteps(service, key, { call, report })
 
-/** How long a trade is on its way after the word on its order, ms. */
+/** The delay of a trade after the confirmation of its order, ms. */
 const apart = 400
 
 it.each([

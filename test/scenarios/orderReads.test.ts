@@ -1,4 +1,4 @@
-/** What partners read of their clients' orders, positions and trades (doc 2, Order; A2-43, A2-44, A2-100, A2-106). */
+/** Partners' reads of their clients' orders, positions and trades (doc 2, Order; A2-43, A2-44, A2-100, A2-106). */
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { spotInput, stopInput } from "../../src/machines/order/orderSamples.ts"

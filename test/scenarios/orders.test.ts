@@ -1,6 +1,6 @@
 /**
- * Orders over HTTP at the simulated venue, from the first to the last of them: placed, filled, protected, cancelled, refused,
- * read (doc 2, Orders; D6, D7; A2-32 to A2-44, A2-49 to A2-51, A2-92, A2-106).
+ * The whole life of orders over HTTP at the simulated venue: placed, filled, protected, cancelled, refused, read (doc
+ * 2, Orders; D6, D7; A2-32 to A2-44, A2-49 to A2-51, A2-92, A2-106).
  */
 import { assert, describe, it } from "@effect/vitest"
 import { get, ofClient, rowCounts } from "../support/Builders.ts"
@@ -42,7 +42,7 @@ describe("orders on a perpetual", () => {
     assert.deepInclude((await read(anna, "/positions")).positions[0], { symbol: perp, netQty: "0.1000" })
     assert.deepInclude((await read(ben, "/positions")).positions[0], { symbol: perp, netQty: "-0.1000" })
     assert.deepInclude(await read(anna, "/margin"), { cash: "997.000000", positionMargin: "600.000000", openOrders: 0 })
-    // Closed again at a profit of 100 for one, a loss of 100 for the other.
+    // Closed again, with a profit of 100 for one client and a loss of 100 for the other.
     const back = await placed(anna, limit("SELL", "0.1", "61000", { reduceOnly: true }))
     await placed(ben, limit("BUY", "0.1", "61000"))
     await until(anna, back, ({ state }) => state === "FILLED")

@@ -1,5 +1,6 @@
 /**
- * A close-out of a position and halts of its market (F9; A2-90; D23): the venue's halt is waited for, one of ours is not.
+ * A close-out of a position and halts of its market (F9; A2-90; D23): the close-out waits for a halt by the venue, and
+ * not for a halt of ours.
  */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
@@ -22,7 +23,7 @@ const price = (mark: string) => venue({ type: "price", symbol: perp, price: mark
 
 const positions = async (clientId: number) => (await get(service, key, `/clients/${clientId}/positions`)).json.positions
 
-/** A client with 700 USDC that is long 0.1 from about 60,000, at ten times. */
+/** A client with 700 USDC and a long of 0.1 from about 60,000, at a leverage of ten. */
 const holder = async (): Promise<number> => {
   price("60000")
   const clientId = await trader("700.00")
@@ -62,7 +63,7 @@ describe("an account with a position", () => {
       (open) => open.length === 0
     )
     await closedOut(clientId)
-    // Ours still stands: what opens is refused.
+    // Our halt is still in force, so opening orders are refused.
     const { status } = await post(clientId, "/orders", { symbol: perp, side: "BUY", type: "MARKET", qty: "0.001" })
     assert.strictEqual(status, 400)
     assert.deepStrictEqual(

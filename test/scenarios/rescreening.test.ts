@@ -1,6 +1,7 @@
 /**
- * Stored clients are screened again when a list changes and every night: a hit freezes, a possible match restricts, what
- * compliance has said stands, and what is as it was writes nothing (F26; D1; A3-10; operator surface, screening passes).
+ * Stored clients are screened again when a list changes and every night: a hit freezes, a possible match restricts,
+ * findings of compliance stay valid, and an unchanged result writes nothing (F26; D1; A3-10; operator surface,
+ * screening passes).
  */
 import { assert, describe, it, vi } from "@effect/vitest"
 import { Effect } from "effect"
@@ -33,7 +34,7 @@ import { openScenario } from "../support/Scenario.ts"
 
 const { service, key, nextPerson } = await openScenario({ settings: { webhookHosts: new Set(["127.0.0.1"]) } })
 
-/** As unlike each other as names can be: no person here meets another one's entry. */
+/** Very different names: no person of this file matches another person's entry. */
 const names = [
   "Balduin Ostermann",
   "Theophil Wackernagel",
@@ -57,7 +58,7 @@ const born = (name: string, date = dob) => ({
   "kyc.personalInfo.last_name": name.split(" ")[1],
   "kyc.personalInfo.date_of_birth": date
 })
-/** A new ACTIVE client of a name of its own. */
+/** A new ACTIVE client with a unique name. */
 const active = async (over: Readonly<Record<string, unknown>> = {}) => {
   const n = nextPerson()
   const name = names[n - 1] ?? ""
@@ -76,7 +77,7 @@ const imports = async (
   if (!verdict.ok) throw new Error(JSON.stringify(verdict.refusal))
   return verdict.value
 }
-/** An import whose entries are all in, and which is not current yet; its id. */
+/** An import with all its entries that is not current yet. Returns its id. */
 const announced = async (source: string, version: string, people: ReadonlyArray<ListedPerson>): Promise<number> => {
   const request = { source, version, count: people.length, hash: people.reduce(chainOf, "") }
   const { importId } = await imports((service) => service.begin(operator, request))
@@ -96,7 +97,7 @@ const runsOf = async (clientId: number) =>
 const feedOf = async (clientId: number) =>
   (await ofClient(service, "notifications", clientId)).map(({ kind, ref }) => `${kind} ${ref}`)
 
-/** Moves on by some nights and waits for their pass. */
+/** Moves the clock by some nights and waits for their pass. */
 const nightly = async (nights = 1) => {
   const before = (await contexts()).filter(({ trigger }) => trigger === "NIGHTLY").length
   await advance(service, nights * dayMillis)
@@ -135,7 +136,7 @@ describe("a change of the list", () => {
         ({ event }: { readonly event: string }) => event
       )
     await vi.waitFor(async () => assert.include(await events(), "margin.restriction_set"), { timeout: 20_000 })
-    // No review was asked for by a request of the partner.
+    // No request of the partner caused a review.
     assert.deepStrictEqual(
       (await ofClient(service, "events", clientId)).map(({ name: event }) => event),
       ["client.onboarded"]
@@ -169,7 +170,7 @@ describe("a change of the list", () => {
     await nightly()
     assert.deepStrictEqual(await view(clientId), { state: "ACTIVE", restrictions: [], openCases: 0 })
     assert.deepStrictEqual(await runsOf(clientId), runs)
-    // Another entry of the same name is another question.
+    // Another entry of the same name needs another review.
     await listed({ name, dob: "1988-08-08", list: "SANCTIONS" })
     assert.deepStrictEqual(await view(clientId), { state: "RESTRICTED", restrictions: ["NO_NEW_RISK"], openCases: 1 })
   })
@@ -239,7 +240,7 @@ describe("a change of the list", () => {
     const before = await contexts()
     const second = await announced("UN", "2", people)
     await imports((service) => service.finish(operator, second, false))
-    // An entry behind it: its pass is the next one.
+    // An entry after it, whose pass is the next one.
     await listed({ name: "Somebody Elsewhere", dob, list: "PEP" })
     assert.lengthOf(await contexts(), before.length + 1)
   })
@@ -309,7 +310,7 @@ describe("a start", () => {
       const third = await life()
       await settled(third, ["RULES DONE", "RULES DONE"])
       await third.stop()
-      // Known rules: the next pass is that of the next entry.
+      // The rules are unchanged, so the next pass is that of the next entry.
       const fourth = await life()
       await watchAll(fourth, { name: "Nobody Whatsoever", dob, list: "SANCTIONS" })
       await settled(fourth, ["RULES DONE", "RULES DONE", "LIST DONE"])

@@ -1,6 +1,6 @@
 /**
- * The end of the cooling period on the real service: the client's feed has it once, unless there is nothing to take again
- * (doc 1, Appropriateness; D19; A1-40, A2-64).
+ * The end of the cooling period on the real service: the client's feed has it once, unless no retake is due (doc 1,
+ * Appropriateness; D19; A1-40, A2-64).
  */
 import { assert, describe, it, vi } from "@effect/vitest"
 import { questionnaire1 } from "../../src/machines/appropriateness/questionnaire1.ts"
@@ -51,7 +51,7 @@ describe("APPROPRIATENESS_RETAKE", () => {
       due.map(({ role, keyLabel, object }) => [role, keyLabel, object]),
       [["SYSTEM", "timer", `assessment:${clientId}`]]
     )
-    // The test can indeed be taken again.
+    // The test can really be taken again.
     assert.strictEqual((await submit(clientId, "PASS")).attempt, 2)
   })
 

@@ -1,5 +1,5 @@
 /**
- * Requests for quotes, from the question to the contract, against the simulated venue's books (doc 2, RFQ; D4; F15, F18;
+ * Requests for quotes, from the request to the contract, against the simulated venue's books (doc 2, RFQ; D4; F15, F18;
  * A2-21..A2-28, A2-110).
  */
 import { assert, describe, it } from "@effect/vitest"
@@ -16,7 +16,7 @@ import { type Answer, operator } from "../support/Service.ts"
 import { stepsOf } from "../support/steps.ts"
 
 const world = contractVenue()
-/** While it is closed, the venue does not come to answer requests. */
+/** While it is closed, the venue answers no requests. */
 const answering = Latch.makeUnsafe(true)
 const layerVenue = Layer.effect(
   Venue,
@@ -30,9 +30,9 @@ const layerVenue = Layer.effect(
     })
   )
 ).pipe(Layer.provide(world.layerVenue))
-/** Of what holds the venue's feed, and of routes and workers. */
+/** The clocks of the venue's feed, and of routes and workers. */
 const [clock, routes] = [quickClock(), quickClock()]
-/** Between two looks of the feed at the listing, and of the router at what rests, ms. */
+/** The interval at which the feed reads the listing, and at which the router checks paused requests, ms. */
 const checkEvery = 1_000
 const { service, partner, key, call, report, restrict, reject } = await openScenario({
   layerVenue,
@@ -41,13 +41,13 @@ const { service, partner, key, call, report, restrict, reject } = await openScen
 })
 const { trader, rfqBody, post, until, poll, rfqOf } = contractSteps(service, key, { call, report })
 
-/** Both clocks go on by so much, and the router looks at what rests. */
+/** Moves both clocks by this time, and lets the router check paused requests. */
 const later = async (millis: number): Promise<void> => {
   world.leap(millis)
   await advance(service, millis)
   routes.end(checkEvery)
 }
-/** Looks until it is so, while the feed reads the listing again and again. */
+/** Repeats the read until it returns the value, while the feed reads the listing repeatedly. */
 const listed = <A>(look: () => Promise<A>, found: (seen: A) => boolean): Promise<A> =>
   poll(() => {
     clock.end(checkEvery)
@@ -174,7 +174,7 @@ describe("asking for quotes", () => {
     world.withdraw(rfqId, quoteId)
     const gone = await until(clientId, rfqId, (rfq) => rfq.quotes[0].state === "WITHDRAWN")
     assert.strictEqual(gone.autoAcceptNote, autoAcceptNote)
-    // The service first: the venue's own end of the request would bring a reason.
+    // The service's clock moves first, because the venue's own end of the request would bring another reason.
     await advance(service, 30_000)
     const ended = await until(clientId, rfqId, ({ state }) => state === "EXPIRED")
     world.leap(30_000)
@@ -240,7 +240,7 @@ describe("A2-101: what ends the right to open risk ends requests to open", () =>
       state: "CANCELLED",
       rejectReason: "The account is under review, so new positions may not be opened."
     })
-    // Had the watch meant to end the first request, its end would stand in the mailbox before this accept.
+    // If the watch ended the first request, its end would be in the mailbox before this accept.
     const quoteId = world.quote(kept.rfqId, "60000")
     await until(kept.clientId, kept.rfqId, (rfq) => rfq.quotes.length === 1)
     const answer = await post(kept.clientId, `/rfq/${kept.rfqId}/accept`, { quoteId })
@@ -447,7 +447,7 @@ describe("taking back and refusals", () => {
     for (const path of ["/rfq", "/rfq/preview", "/rfq/1/accept", "/rfq/1/cancel", "/barriers/1/close"]) {
       assert.deepStrictEqual([(await send(path)).status, (await send(path)).json.code], [403, 4034], path)
     }
-    // Its scope lets it through: the client is another partner's.
+    // The key's scope allows the request: the client belongs to another partner.
     assert.strictEqual((await send("/rfq/explain")).json.msg, "Client not found.")
   })
 })

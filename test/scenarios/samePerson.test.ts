@@ -1,6 +1,6 @@
 /**
- * The same person twice, whoever leaves first, and what a revision declares, on the real service (doc 1, Rules of POST
- * /clients and PUT .../kyc 4 and 7; D1; A1-28).
+ * The same person twice, whichever client ends first, and the declarations of a revision, on the real service (doc 1,
+ * Rules of POST /clients and PUT .../kyc 4 and 7; D1; A1-28).
  */
 import { assert, describe, it } from "@effect/vitest"
 import { personClaims } from "../../src/machines/kyc/personKey.ts"
@@ -15,7 +15,7 @@ const { service, key, call, personOf, sectionsOf, eventNames, close, reopen, ref
 let copies = 0
 
 type Paths = Readonly<Record<string, unknown>>
-/** Onboards person `n` under a reference and an e-mail of its own. */
+/** Onboards person `n` under a new reference and a new e-mail address. */
 const onboarded = async (n: number, paths: Paths = {}) => {
   const unique = { partnerClientRef: `same-${++copies}`, email: `same.${copies}@mail.example` }
   const { status, text, json } = await onboard(service, key, { ...personOf(n, paths), ...unique })
@@ -40,7 +40,7 @@ describe("who leaves first (A1-28)", () => {
     assert.strictEqual(third.status, "PENDING_REVIEW")
     const [[, reason, details] = []] = await casesOf(third.clientId)
     assert.deepStrictEqual([reason, details?.["duplicateOf"]], ["DUPLICATE_PERSON", second.clientId])
-    // And back again: it is the same person as both of them.
+    // Back again: the client is the same person as both of them.
     await revise(first.clientId, n, ["identification"])
     assert.deepInclude((await casesOf(first.clientId))[0]?.[2], { reasons: ["DUPLICATE_PERSON"] })
   })
@@ -136,7 +136,7 @@ describe("what a revision declares (A1-28)", () => {
     )
     assert.deepStrictEqual(await eventNames(clientId), ["client.onboarded"])
     assert.deepStrictEqual(await ofClient(service, "notifications", clientId), [])
-    // Once while it is open, and not again for what compliance has judged.
+    // Once while it is open, and not again after compliance has judged it.
     await revise(clientId, n, ["pep"], { ...mayor, ...high })
     await comply(service, (compliance) => compliance.clear(operator, String(clientId), "known to us"))
     await revise(clientId, n, ["pep"], { ...mayor, ...high })

@@ -1,6 +1,6 @@
 /**
- * The sandbox's published names and values, played on the real service: every row that a partner can reach is reached, and
- * outside a sandbox the names mean nothing (operator surface, Developers and QA; D1, D2, D3; F26).
+ * The sandbox's published names and values, played on the real service: every row that a partner can cause occurs, and
+ * outside a sandbox the names have no effect (operator surface, Developers and QA; D1, D2, D3; F26).
  */
 import { afterAll, assert, beforeAll, describe, it, vi } from "@effect/vitest"
 import { Effect } from "effect"
@@ -43,13 +43,13 @@ const folder = mkdtempSync(join(tmpdir(), "brokerage-sandbox-"))
 let service: Service
 let key: string
 let receiver: Server
-/** What is traded is played on a service of its own, whose clock nobody moves. */
+/** Trades are played on a separate service whose clock is not moved. */
 const market = stakingVenue()
 const traders = await openScenario({ layerVenue: market.layerVenue })
 const trading = contractSteps(traders.service, traders.key, traders)
 const ordering = orderSteps(traders.service, traders.key, traders)
 const staking = stakingSteps(traders.service, traders.key, market, traders)
-/** What the partner's endpoint answers; null: it waits, and the held answers lie in `waiting`. */
+/** The status that the partner's endpoint answers; null: it does not answer, and the held requests are in `waiting`. */
 let answers: number | null = 204
 const waiting: Array<ServerResponse> = []
 let persons = 0
@@ -83,7 +83,7 @@ const onboarded = async (lastName: string | null, of = key, paths: object = {}):
   assert.strictEqual(status, 201, text)
   return json.data.clientId
 }
-/** The same, after all of the name's decisions. */
+/** The same, after all decisions of the name. */
 const decided = async (lastName: string, of = key): Promise<number> => {
   const clientId = await onboarded(lastName, of)
   await advance(service, 10_000)
@@ -127,7 +127,7 @@ const item = async (...statuses: ReadonlyArray<"FAILED" | "SETTLED">): Promise<s
   return (await list()).status
 }
 
-/** A client of a BROKER partner, with or without the sandbox mark, and what its post of money answers. */
+/** A client of a BROKER partner, with or without the sandbox flag, and the answer to its money request. */
 const moved = async (kind: "deposits" | "withdrawals", sandbox: boolean) => {
   const { key: own } = await service.partner({ custody: "BROKER", collateralAsset: "", sandbox })
   const clientId = await onboarded(null, own)
@@ -143,7 +143,7 @@ const moved = async (kind: "deposits" | "withdrawals", sandbox: boolean) => {
 }
 
 const url = () => `https://127.0.0.1:${(receiver.address() as AddressInfo).port}/hook`
-/** A partner of its own with an endpoint and one event on its way; the delivery's state as the log shows it. */
+/** A separate partner with an endpoint and one event in delivery. Returns the delivery's state in the log. */
 const delivery = async () => {
   const { key: own } = await service.partner()
   assert.strictEqual((await call("PUT", "/webhook", { url: url() }, own)).status, 200)
@@ -156,7 +156,7 @@ const until = async (read: () => Promise<{ readonly status: string }>, status: s
   return status
 }
 
-/** How each row that names the partner is played; the state that is seen. */
+/** How each row that names the partner is played, and the resulting state. */
 const contractsOf = async (clientId: number, state: string) =>
   (await get(traders.service, traders.key, `/clients/${clientId}/barriers?state=${state}`)).json.data.barriers
 /** A request for quotes of a new client that may trade. */
@@ -165,14 +165,14 @@ const quoted = async (more: object = {}) => {
   const { rfqId, state } = (await trading.post(clientId, "/rfq", { ...trading.rfqBody(), ...more })).json.data
   return { clientId, rfqId: rfqId as number, state: state as string }
 }
-/** The same, its first quote accepted by itself. */
+/** The same, with an automatic accept of its first quote. */
 const traded = async () => {
   const { clientId, rfqId } = await quoted()
   market.quote(rfqId, "60000")
   return { clientId, rfq: await trading.until(clientId, rfqId, ({ state }) => state !== "OPEN") }
 }
 
-/** An order of a new client that may trade, with what else is asked of it; the state that it is shown in. */
+/** An order of a new client that may trade, with further requests on it. Returns its shown state. */
 const ordered = async (body: object): Promise<string> => {
   const { clientId, orderId } = await placedBy(body)
   return (await ordering.orderOf(clientId, orderId)).state

@@ -1,6 +1,6 @@
 /**
- * A listed person who writes the name so that a list does not see it, and names that no list can be compared with: both
- * wait for compliance, whose clearance counts for that very name (F26; doc 1, Rules of POST /clients 6 and 7; D1).
+ * A listed person whose name is written to evade a list, and names that no list can be compared with: both wait for
+ * compliance, whose clearance applies to exactly that name (F26; doc 1, Rules of POST /clients 6 and 7; D1).
  */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
@@ -80,7 +80,8 @@ describe("a name that can't be compared", () => {
       (await ofClient(service, "dispositions", clientId)).map(({ entryId, disposition }) => [entryId, disposition]),
       [[0, "FALSE_POSITIVE"]]
     )
-    // Cleared is this very name: another that can't be compared is looked at, the first one no more.
+    // The clearance applies to exactly this name: another name that can't be compared is reviewed, the first one is not
+    // reviewed again.
     assert.deepInclude(await put(n, clientId, "Walpurga", "Zumthor"), { screening: "CLEAR" })
     assert.deepInclude(await put(n, clientId, first, last), { screening: "CLEAR", lifecycleState: "ACTIVE" })
     assert.deepInclude(await put(n, clientId, "王", "伟"), {

@@ -1,5 +1,5 @@
 /**
- * Settlement items of PARTNER custody on the real service: what the operator's correction makes, and the lists; the
+ * Settlement items of PARTNER custody on the real service: items from the operator's corrections, and the lists; the
  * partner's reports are in settlementItemReports.test.ts (doc 3, Settlement item and Endpoints; A3-18, A3-28).
  */
 import { assert, beforeAll, describe, it } from "@effect/vitest"

@@ -17,7 +17,7 @@ describe("POST /settlement/report", () => {
   const settled = (itemId: number, partnerTxRef = `tx-${itemId}`) => ({ itemId, status: "SETTLED", partnerTxRef })
   const failed = (itemId: number) => ({ itemId, status: "FAILED", note: "later" })
 
-  /** Ids of new items, one a client in turn. */
+  /** Ids of new items, distributed over the clients in turn. */
   const owe = async (count: number, of: ReadonlyArray<number> = clients): Promise<ReadonlyArray<number>> => {
     const made = await service.run(
       Effect.flatMap(Adjustments, (adjustments) =>

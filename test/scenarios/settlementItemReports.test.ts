@@ -1,5 +1,5 @@
 /**
- * What the partner reports of one settlement item on the real service: it paid, or could not (doc 3, Settlement reporting
+ * The partner's report of one settlement item on the real service: paid, or not possible (doc 3, Settlement reporting
  * rules; D12; A3-20). Many items in one report are in settlementBulk.test.ts.
  */
 import { assert, describe, it } from "@effect/vitest"
@@ -15,7 +15,7 @@ type Partner = Awaited<ReturnType<Service["partner"]>>
 type Item = { readonly itemId: number; readonly clientId: number; readonly status: string }
 
 describe("reports of a settlement item", () => {
-  /** A client of its own with one item of 10 USDC. */
+  /** A separate client with one item of 10 USDC. */
   const owed = async (of: Partner = partner): Promise<Item> => {
     const clientId = await service.client(of.key)
     await adjust(clientId, "10")

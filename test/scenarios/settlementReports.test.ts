@@ -1,6 +1,6 @@
 /**
  * GET /settlement, /settlement/summary and /settlement/interfirm on the real service (doc 3, Settlement report and
- * Settlement summary; A3-22..A3-25, A3-41, A3-42), and what they cost on large books.
+ * Settlement summary; A3-22..A3-25, A3-41, A3-42), and their cost on large books.
  */
 import { PgClient } from "@effect/sql-pg"
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
@@ -226,7 +226,7 @@ describe("settlement report and summary", () => {
     const partner = await service.partner()
     const other = await service.partner()
     const ts = await now()
-    // No venue produces these yet, so they are written as it will write them.
+    // No venue produces these yet, so the test writes them in the venue's form.
     const types = {
       COMMISSION: -150,
       PNL: 1_000,
@@ -260,7 +260,7 @@ describe("settlement report and summary", () => {
         "0.000150"
       )
     } finally {
-      // The books are to be whole for the proof at the end.
+      // The books must be complete for the verification at the end.
       for (const table of ["postings", "ledger_transactions"]) {
         await query(service, `ALTER TABLE ${table} DISABLE TRIGGER USER`)
         await query(service, `DELETE FROM ${table} WHERE tx_id > 900000`)
@@ -302,7 +302,7 @@ describe("settlement summary on large books", () => {
       .currencies[0]
     assert.deepStrictEqual([interfirm.owedToPartner, interfirm.owedByPartner], ["0.150000", "0.050000"])
     assert.strictEqual(pending.count + settled.count + failed.count, count)
-    // From one noon to another, 50 days later: 500 items at either end.
+    // From noon to noon 50 days later: 500 items on either partial day.
     const [from, to] = [first + 10.5 * dayMillis, first + 60.5 * dayMillis - 1]
     const half = (await get(service, key, `/settlement/summary?from=${from}&to=${to}`)).json.data.currencies[0]
     assert.strictEqual(half.pending.count + half.settled.count + half.failed.count, count / 2)
@@ -339,7 +339,7 @@ interface PlanNode {
   readonly Plans?: ReadonlyArray<PlanNode>
 }
 
-/** Rows that a statement really reads, by table, those it then throws away included. */
+/** Rows that a statement really reads, by table, including rows that it discards. */
 const rowsRead = (statement: string, values: ReadonlyArray<number>) =>
   Effect.gen(function* () {
     const sql = yield* PgClient.PgClient

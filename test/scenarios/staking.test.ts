@@ -1,7 +1,7 @@
 /**
- * Staking swaps over HTTP at the simulated venue, from the take to the writer's last payment (doc 2, Staking; D8; F22; STS-1,
- * STS-2, STS-3, STS-4, STS-6, STS-7, STS-8; A2-57, A2-59; SC-STK-02..09). The one that is simply paid is SC-STK-01 of the YAML
- * scenarios.
+ * Staking swaps over HTTP at the simulated venue, from the take to the writer's last payment (doc 2, Staking; D8; F22;
+ * STS-1, STS-2, STS-3, STS-4, STS-6, STS-7, STS-8; A2-57, A2-59; SC-STK-02..09). The plain course of payments is
+ * SC-STK-01 of the YAML scenarios.
  */
 import { assert, describe, it } from "@effect/vitest"
 import { notReached, ofClient, rowCounts } from "../support/Builders.ts"

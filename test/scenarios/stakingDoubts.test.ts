@@ -1,6 +1,6 @@
 /**
- * What is said of a staking swap that can't be, or is not known yet: a payment of two amounts, a take that staff resolved, a board
- * that nobody can read; and USDC that a take found late has lent (D8; A2-57, A2-111, A2-116, STS-1, F10).
+ * Impossible or unknown reports of a staking swap: a payment with two amounts, a take that staff resolved, an
+ * unreadable board; and USDC that a take found late has lent (D8; A2-57, A2-111, A2-116, STS-1, F10).
  */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
@@ -15,11 +15,11 @@ import { operator } from "../support/Service.ts"
 import { stakingSteps, stakingVenue } from "../support/stakingSteps.ts"
 
 const world = stakingVenue()
-/** The venue is asked once what became of a call before a test ends the wait of a route. */
+/** The service queries the outcome of a call once before a test ends the wait of a route. */
 const routes = quickClock()
-/** The board is read for so long before that is given up, ms. */
+/** Timeout of a read of the board, ms. */
 const readLimit = 2_000
-/** Between the two looks of a comparison, ms. */
+/** The pause between the two reads of a comparison, ms. */
 const betweenLooks = 5_000
 const steps = await openScenario({
   layerVenue: world.layerVenue,
@@ -35,7 +35,7 @@ const audited = async (clientId: number) => (await ofClient(service, "audit", cl
 const uidOf = async (clientId: number): Promise<string> =>
   (await rowsOf(service, "clients")).find(({ id }) => id === clientId)?.uid ?? ""
 
-/** A take of which nothing is known, once the venue is connected; its id. */
+/** A take with an unknown outcome, once the venue is connected. Returns its id. */
 const unknownTake = async (clientId: number, offerId: number, qty: string): Promise<number> => {
   const { json } = await poll(
     () => take(clientId, offerId, qty),
@@ -44,7 +44,7 @@ const unknownTake = async (clientId: number, offerId: number, qty: string): Prom
   return json.data.swapId
 }
 
-/** A take that the venue has executed and nobody has heard of, resolved by staff as this trade. */
+/** A take that the venue has executed and whose outcome is lost, resolved by staff as this trade. */
 const resolvedTake = async (clientId: number, tradeOf: (real: number) => number) => {
   const offerId = await offered("ETH-SWAP")
   world.failing((asked) => {
@@ -96,7 +96,7 @@ describe("A2-116: a take that staff resolved as executed", () => {
     const { swapId, contractId } = await resolvedTake(anna, (real) => real)
     assert.strictEqual((await swap(anna, swapId)).state, "OPEN")
     const uid = await uidOf(anna)
-    // Once that is found, the comparison waits for no event of a connection that is gone.
+    // Once that is detected, the comparison waits for no event of the lost connection.
     world.venue.disconnect()
     await poll(
       () => service.run(Effect.map(VenueLink, (link) => link.state())),
@@ -177,7 +177,7 @@ describe("STS-1: a board that can't be read", () => {
         whenAsked()
         return { lost: "before", silent: true }
       })
-    // Until the board is too old nobody has to wait for a reading in vain; the takes below share one of its full length.
+    // Before the board is too old, no take waits for a failing read; the takes below share one read until its timeout.
     unread(() => void setImmediate(() => world.clock.end(readLimit)))
     assert.strictEqual(await poll(explained, (outcome) => outcome === "REFUSED"), "REFUSED")
     unread(() => {})

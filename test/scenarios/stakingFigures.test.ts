@@ -1,6 +1,7 @@
 /**
- * What swaps are in every account figure, from the take to the last payment (F21 to F23, STS-10 to STS-12, A2-60, A2-61): held in the
- * reserve, staked, claimed or cash again, and never in two places; rewards and charges at the mark of their own booking.
+ * Swaps in every account figure, from the take to the last payment (F21 to F23, STS-10 to STS-12, A2-60, A2-61): in the
+ * reserve, staked, claimed or cash again, and never in two places; rewards and charges at the mark of their own
+ * booking.
  */
 import { assert, describe, it } from "@effect/vitest"
 import { MoneyDecimal } from "../../src/machines/shared/Money.ts"
@@ -33,7 +34,7 @@ const seen = async (clientId: number, asset = "ETH") => {
   const overview = (await read(clientId, "/account/overview")).data
   return { line, portfolio, portfolioValue, overview }
 }
-/** What the swaps' postings are worth, each at the mark that it keeps. */
+/** The value of the swaps' postings, each at its stored mark. */
 const booked = async (clientId: number) => {
   const { postings } = (await read(clientId, "/ledger")).data
   const markOf = ({ currency, refs }: Answer): string => (currency === "USDC" ? "1" : refs.mark)

@@ -1,6 +1,6 @@
 /**
- * What comes late, twice or not at all to a staking swap: a take found executed after it was given up, a writer of whom nobody
- * says anything, money beyond what was owed, an asset without a price (D8; A2-57, A2-59, A2-116, STS-9; SC-STK-05).
+ * Late, repeated and missing reports of a staking swap: a take found executed after it was given up, a writer without
+ * any report, money beyond the claim, an asset without a price (D8; A2-57, A2-59, A2-116, STS-9; SC-STK-05).
  */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
@@ -17,7 +17,7 @@ import { stakingSteps, stakingVenue } from "../support/stakingSteps.ts"
 
 const day = 86_400_000
 const world = stakingVenue()
-/** The venue is asked once what became of a call before a test ends the wait of a route. */
+/** The service queries the outcome of a call once before a test ends the wait of a route. */
 const routes = quickClock()
 const steps = await openScenario({
   layerVenue: world.layerVenue,
@@ -29,7 +29,7 @@ const { lender, offered, take, taken, until, later, held, swap, poll, read } = s
 
 const audited = async (clientId: number) => (await ofClient(service, "audit", clientId)).map(({ action }) => action)
 
-/** A take that never came to the venue, released here. */
+/** A take that never reached the venue, released here. */
 const releasedTake = async (clientId: number) => {
   const offerId = await offered("ETH-SWAP")
   world.failing((asked) => (asked === "takeOffer" ? { lost: "before" } : {}))
@@ -46,7 +46,7 @@ const releasedTake = async (clientId: number) => {
   return { swapId, offerId }
 }
 
-/** What a venue does that has lied: it has executed a take after all, under its name. */
+/** A venue with a false earlier answer: it executes a take after all, under its ref. */
 const executedAfterAll = async (clientId: number, swapId: number, offerId: number): Promise<void> => {
   const row = (await rowsOf(service, "clients")).find(({ id }) => id === clientId)
   const request = { ref: swapRef(swapId), account: row?.uid ?? "", offerId, qty: "10" }
@@ -80,12 +80,12 @@ describe("a take that is found executed after it was released", () => {
     const [opened] = await ofClient(service, "reconBreaks", anna)
     assert.match(opened?.context.reason ?? "", /needs 5\.00500000 ETH more than is free/)
     assert.isTrue(opened?.context.pausesMoneyOut)
-    // The books hold no account below zero: what the client owes is made good before they are looked at.
+    // The books allow no account below zero, so the client's debt is covered before the check.
     await steps.adjust(anna, "6", "ETH")
   }, 90_000)
 })
 
-/** Staff's word on a take that the venue never answers. */
+/** Staff's resolution of a take that the venue never answers. */
 const resolve = async (request: ResolveRequest) => {
   const verdict = await service.run(
     Effect.provide(

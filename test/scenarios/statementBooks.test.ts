@@ -1,4 +1,7 @@
-/** Statements beside the books: adjoining periods meet, and what they say is what the ledger says (STS-19, STS-23). */
+/**
+ * Statements and the books: adjoining periods agree at their border, and all figures agree with the ledger (STS-19,
+ * STS-23).
+ */
 import { assert, describe, it } from "@effect/vitest"
 import { get } from "../support/Builders.ts"
 import { openScenario } from "../support/Scenario.ts"

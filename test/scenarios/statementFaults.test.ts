@@ -1,6 +1,7 @@
 /**
- * A build that meets a fault of the database, and one whose period is posted to while it is read (STS-19, STS-22): no row, nothing left
- * of the model, and the retry makes exactly one; what was booked behind the cut is in the next statement, not in this one.
+ * A build during a fault of the database, and one with postings into its period while it reads (STS-19, STS-22): no
+ * row, no part of the model left, and the retry makes exactly one statement; a booking after the cut is in the next
+ * statement only.
  */
 import { PgClient } from "@effect/sql-pg"
 import { afterAll, assert, beforeAll, describe, it, vi } from "@effect/vitest"
@@ -58,7 +59,7 @@ describe("a fault of the database in the middle of a build", () => {
   )
 })
 
-/** A client whose pieces take so long to be written: all of them, or the one with this number. */
+/** A client whose pieces are written this slowly: all pieces, or the one with this number. */
 const slow = async (clientId: number, seconds: number, number = -1): Promise<void> =>
   void (await query(`INSERT INTO slow_pieces VALUES (${clientId}, ${number}, ${seconds})`))
 const quick = async (clientId: number): Promise<void> =>
@@ -147,7 +148,7 @@ describe("a sweep of what no statement names", () => {
     await money(clientId, "swept", "5")
     const body = { kind: "ACCOUNT", from: from - 1000, to: (await now()) + 1 }
     const made = await call("POST", clientId, "/statements", body)
-    // Of one moment, as a night stores them; more than a stretch has.
+    // Rows of one moment, as a night stores them; more than one page has.
     await query(
       `INSERT INTO statement_models SELECT 9000000 + n, 1, ${clientId}, 'none ' || n, 1, 1, '{}', 5 FROM generate_series(1, 2500) n`
     )

@@ -1,4 +1,4 @@
-/** Statements of a client who lent under a staking swap, at the simulated venue (STS-24, STS-25, STS-26, STS-28; A2-70, A2-71). */
+/** Statements of a client with a staking swap, at the simulated venue (STS-24, STS-25, STS-26, STS-28; A2-70, A2-71). */
 import { assert, describe, it } from "@effect/vitest"
 import { openScenario } from "../support/Scenario.ts"
 import { stakingSteps, stakingVenue } from "../support/stakingSteps.ts"

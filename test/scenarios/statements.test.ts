@@ -28,7 +28,7 @@ const read = async (clientId: number, statementId: number) => {
   return answer
 }
 
-/** The model's text as it is answered: from its first brace to its last. */
+/** The model's text in the answer, from its first brace to its last. */
 const modelText = (text: string): string => text.slice(text.indexOf('"model":') + '"model":'.length, -1)
 
 describe("ACCOUNT", () => {
@@ -199,10 +199,10 @@ describe("versions", () => {
     const from = (await now()) - 1000
     await money(clientId, "v-2", "DEPOSIT", "7")
     const to = (await now()) + 1
-    // A period that has not ended yet would be cut at the moment of its making, and be another one afterwards.
+    // A period that has not ended yet would be cut at the time of its statement, and would differ later.
     await vi.waitUntil(async () => (await now()) >= to, { interval: 1 })
     const row = await made(clientId, { kind: "ACCOUNT", from, to })
-    // The books say now that the partner's custody was another one until today.
+    // Changes the stored history: the partner had another custody model until today.
     const partnerId = "(SELECT partner_id FROM clients LIMIT 1)"
     await query(
       service,
@@ -227,7 +227,7 @@ describe("versions", () => {
     assert.strictEqual(createHash("sha256").update(modelText(first.text)).digest("hex"), row.sha256)
     assert.deepStrictEqual([first.json.model.custodyModel, second.json.model.custodyModel], ["PARTNER", "BROKER"])
     assert.deepStrictEqual(second.json.model.sections, first.json.model.sections)
-    // Only the live version can be corrected, and whoever asks for the period is given it.
+    // Only the live version can be corrected, and a request for the period returns it.
     assert.deepInclude(await correct(), { ok: false })
     assert.strictEqual((await made(clientId, { kind: "ACCOUNT", from, to })).statementId, corrected.value.statementId)
     const { checks } = await service.run(verifyLedger)

@@ -18,7 +18,7 @@ import {
 } from "../support/Builders.ts"
 import { type Service, startService } from "../support/Service.ts"
 
-/** The UTC date so many days from the start of the file. */
+/** The UTC date this number of days from the start of the file. */
 const startedAt = Date.now()
 const dateIn = (days: number): string => new Date(startedAt + days * dayMillis).toISOString().slice(0, 10)
 
@@ -48,7 +48,7 @@ describe("timers", () => {
     (await view(clientId)).blocks.find((block: { readonly code: string }) => block.code === code).status
   const timersOf = async (clientId: number) =>
     (await rowsOf(service, "timers", "subject = $1", [`client:${clientId}`])).map(({ name }) => name)
-  /** Business time moved to an instant; never back. */
+  /** Moves business time forward to an instant. */
   const moveTo = async (at: number): Promise<void> => {
     const now = await service.run(BusinessClock.useSync((clock) => clock.now()))
     await advance(service, Math.max(0, at - now))
@@ -154,7 +154,7 @@ describe("timers", () => {
   it("D3: timers survive a restart, and what became due meanwhile fires by itself", async () => {
     const due = await onboarded(dateIn(450))
     const later = await onboarded(dateIn(550))
-    // As if the service had been down on the day: the row alone says what is due.
+    // Simulates a service that was down on that day: only the row shows the due time.
     await query(service, "UPDATE timers SET due_at = $1 WHERE subject = $2", [BigInt(startedAt), `client:${due}`])
     // A firing never ends a document given after it became due, so the block is older too.
     await query(

@@ -1,6 +1,7 @@
 /**
- * What cannot be valued, and what is again: an asset that never had a mark is null, counts zero in every sum and is said, in
- * balances, overview, ledger and audit, until a mark comes (F23, STS-9, STS-10, A2-61); and what the account reads refuse.
+ * Values that are unknown, and known again: an asset that never had a mark is null, counts zero in every sum and is
+ * reported as unvalued, in balances, overview, ledger and audit, until it has a mark (F23, STS-9, STS-10, A2-61); and
+ * refusals of the account reads.
  */
 import { assert, describe, it } from "@effect/vitest"
 import { get, query } from "../support/Builders.ts"
@@ -91,7 +92,7 @@ describe("an asset without a mark", () => {
     const after = await read(clientId, "/balances")
     assert.deepInclude(after.portfolio, { holdingsValue: "6310.000000", holdingsValued: true })
     assert.strictEqual(after.portfolioValue, "6410.000000")
-    // What it has cost nobody will ever know.
+    // Its cost stays unknown for ever.
     assert.deepInclude((await overviewOf(clientId)).holdings[1], {
       value: "300.000000",
       cost: null,

@@ -1,6 +1,6 @@
 /**
- * The partner's webhook on the real service: registration, its secret, the test event, the delivery log and what closing
- * and restarts do to it (doc 3, Webhook, Webhook registration and delivery; D13; A3-29..A3-39). Sending is in
+ * The partner's webhook on the real service: registration, its secret, the test event, the delivery log and the effect
+ * of closing and restarts (doc 3, Webhook, Webhook registration and delivery; D13; A3-29..A3-39). Sending is in
  * test/runtime/webhooks.
  */
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
@@ -10,7 +10,7 @@ import { brokenInvariants, collateral, get, partners, query, rowCounts, rowsOf }
 import { type Answer, type Call, operator, type Service, startService } from "../support/Service.ts"
 
 const path = "/partner/v1/webhook"
-/** Exempt in these tests; nobody listens there. */
+/** Exempt in these tests; no server listens there. */
 const url = "https://127.0.0.1:9/hook"
 
 describe("webhook", () => {

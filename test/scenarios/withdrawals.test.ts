@@ -1,6 +1,6 @@
 /**
  * Withdrawal requests of BROKER custody on the real service: gates in their order, the reserve, finance's decisions,
- * cancelling, replay and races (doc 3, Withdrawal request; D10; A3-01, A3-02, A3-06..A3-08, A3-12). The rules over
+ * cancelling, replay and races (doc 3, Withdrawal request; D10; A3-01, A3-02, A3-06..A3-08, A3-12). The rules on
  * figures that no account has yet are in test/machines/withdrawalBody.test.ts.
  */
 import { assert, describe, it } from "@effect/vitest"

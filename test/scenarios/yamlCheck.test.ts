@@ -1,6 +1,6 @@
 /**
- * The check of scenario files before play: events, variables, commands and routes that nothing has are refused with their
- * lines and near names; every scenario that comes with the service passes (docs/scenarios.md).
+ * The check of scenario files before they are played: unknown events, variables, commands and routes are refused with
+ * their lines and near names; every scenario of the service passes (docs/scenarios.md).
  */
 import { assert, describe, it } from "@effect/vitest"
 import { readdirSync, readFileSync } from "node:fs"

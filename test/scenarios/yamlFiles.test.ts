@@ -1,6 +1,7 @@
 /**
- * Every scenario that comes with the service, played by the command as anybody plays them: in parts, each against a
- * service of its own (EVERY=1: with two seeds), and some against a service of the command's own (operator surface, sim list and sim run).
+ * Every scenario of the service, played by the command as users play it: in parts, each against a separate service
+ * (EVERY=1: with two seeds), and some against a service that the command starts (operator surface, sim list and sim
+ * run).
  */
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { Redacted } from "effect"
@@ -26,7 +27,7 @@ const startOn = async (dataDir: string): Promise<void> => {
   const service = await startRealService({ dataDir, databaseUrl: Redacted.value(database.url), webhookHosts })
   stops.push(service.stop)
 }
-// One after the other: on a busy machine several that start at once are not ready in time.
+// Sequential, because several services that start at once on a busy machine are not ready in time.
 beforeAll(async () => {
   for (const dir of new Set([dataDir, ...runs.map((run) => run.dir)])) await startOn(dir)
 }, 240_000)
@@ -44,7 +45,7 @@ const written = (name: string, text: string): string => {
   return file
 }
 
-/** Ids of files that are made here; the catalogue has none like them. */
+/** Ids of files that the test makes; the catalogue has no such ids. */
 const own = (number: number): string => ["SC", "TST", `0${number}`].join("-")
 
 const failing = `id: ${own(1)}
@@ -59,7 +60,7 @@ const ownOnes = allScenarios()
   .scenarios.filter(({ own }) => own)
   .map(({ id }) => id)
 
-/** All groups in parts that take about as long, the longest of each first. */
+/** All groups in parts of about equal duration, the longest group of each first. */
 const parts = [
   ["webhooks", "onboarding", "rfq", "barriers", "custody", "settlement", "platform", "market", "account"],
   ["orders", "spot", "funding"],
@@ -76,20 +77,21 @@ const oneOfEach = parts.flat().flatMap((group) =>
     .filter((id) => !ownOnes.includes(id))
     .slice(0, 1)
 )
-/** Each on a service of its own: it moves the clock and bends the venue. */
+/** Each run has a separate service, because it moves the clock and sets faults at the venue. */
 const runsOf = (seeds: ReadonlyArray<number>, ofGroups: ReadonlyArray<ReadonlyArray<string>>) =>
   seeds.flatMap((seed) =>
     ofGroups.map((groups) => ({ seed, groups, first: groups[0], dir: join(folder, `${groups[0]}-${seed}`) }))
   )
 const runs = played({
-  // The only run: it shares the service of the later tests.
+  // The only run, which shares the service of the later tests.
   usual: runsOf([1], [oneOfEach]).map((run) => ({ ...run, dir: dataDir })),
   deep: runsOf([1], parts),
   every: runsOf([1, 2], parts)
 })
 
 describe("sim run, on the service of the data directory", () => {
-  // Most of a run is waiting (timeouts, retries), and what bends the venue runs alone: all of them wait at the same time.
+  // Most of a run is waiting (timeouts, retries), and scenarios that set faults at the venue run alone, so all runs
+  // wait concurrently.
   it.concurrent.each(runs)(
     `${isDeep ? "every scenario" : "one scenario of each group"} passes with seed $seed ($first and others), and so do the invariants after each`,
     async ({ seed, groups, dir }) => {
@@ -107,7 +109,7 @@ describe("sim run, on the service of the data directory", () => {
         of(groups).filter((id) => ownOnes.includes(id))
       )
     },
-    // Alone it takes a fraction of that; beside much other work on two cores a part was not through in twenty minutes.
+    // Alone it takes a fraction of that; beside much other work on two cores a part needed more than twenty minutes.
     1_800_000
   )
 
@@ -226,7 +228,7 @@ describe("sim run: wrong usage and services that are away", () => {
 })
 
 describe("sim run: a service of its own", () => {
-  // Nobody else makes data directories there.
+  // No other process makes data directories there.
   const place = join(folder, "temporary")
   const { TMPDIR } = process.env
   beforeAll(() => {

@@ -1,6 +1,6 @@
 /**
- * The form of scenario files: what is wrong with a file is said with its line and what was probably meant; every scenario of
- * the catalogue is a file, or stands here with the reason why not (docs/scenarios.md).
+ * The form of scenario files: each fault of a file is reported with its line and the probable intention; every scenario
+ * of the catalogue is a file, or is listed here with the reason (docs/scenarios.md).
  */
 import { assert, describe, it } from "@effect/vitest"
 import * as fc from "fast-check"
@@ -15,7 +15,7 @@ import { shortNames } from "../../simulator/scenarios/runner/vocabulary.ts"
 
 const head = "id: SC-CUS-01\ntitle: A deposit\n"
 
-/** What the texts of the fuzz are put together from. */
+/** The pieces from which the fuzz builds its texts. */
 const yamlPieces = [
   "id: SC-CUS-01\n",
   "title: x\n",
@@ -30,7 +30,7 @@ const yamlPieces = [
   ..."!above |!has |!!set |*a|&a |1e9999|.nan|---\n|  ".split("|")
 ]
 
-/** What is wrong with a file, as `LINE: sentence`. */
+/** The faults of a file, as `LINE: sentence`. */
 const complaints = (text: string): ReadonlyArray<string> => {
   const result = readScenario("x.yaml", text)
   return "id" in result ? [] : result.map(({ line, sentence }) => `${line}: ${sentence}`)
@@ -289,7 +289,7 @@ describe("scenario files: what they say", () => {
   })
 })
 
-/** How many scenarios the catalogue has under each name. */
+/** The number of scenarios in the catalogue under each name. */
 const catalogue: Readonly<Record<string, number>> = {
   ONB: 20,
   CUS: 12,
@@ -308,7 +308,7 @@ const catalogue: Readonly<Record<string, number>> = {
   STM: 8
 }
 
-/** Why there is no file, by id or by the beginning of one. */
+/** The reason for a missing file, by id or by the beginning of ids. */
 const without: Readonly<Record<string, string>> = {
   "WHK-05": "needs a name server of its own (test/runtime/webhooks/webhookAddresses.test.ts)",
   "WHK-09": "no route writes a notification late (test/runtime/webhooks/feedSweep.test.ts)",
@@ -317,7 +317,7 @@ const without: Readonly<Record<string, string>> = {
   "ORD-23": "the venue never says a trade twice with other figures"
 }
 
-/** What of a scenario its file leaves out, and what that waits for. */
+/** The parts of a scenario that its file leaves out, and their precondition. */
 const narrower: Readonly<Record<string, string>> = {
   "RFQ-01":
     "quotes that come after the accept: the venue ends the request, and they are never made (test/scenarios/rfq.test.ts)",
@@ -348,7 +348,7 @@ const narrower: Readonly<Record<string, string>> = {
 
 describe("docs/scenarios.md", () => {
   const page = readFileSync(join(import.meta.dirname, "../../docs/scenarios.md"), "utf8")
-  /** First cells of the tables under a heading. */
+  /** The first cells of the tables under a heading. */
   const cells = (heading: string) =>
     [...(page.split(`## ${heading}\n`)[1]?.split("\n## ")[0] ?? "").matchAll(/^\| `([^`]+)`.*\|$/gm)].map(
       ([, cell = ""]) => cell

@@ -1,6 +1,6 @@
 /**
- * The scenarios that kill the service or its database, or leave it otherwise than it was: played each on a
- * service of the command's own, of which nothing is left afterwards (operator surface, sim run).
+ * The scenarios that kill the service or its database, or change it permanently: each is played on a service that the
+ * command starts, and nothing of that service is left afterwards (operator surface, sim run).
  */
 import { afterAll, assert, beforeAll, describe, it, vi } from "@effect/vitest"
 import { Redacted } from "effect"
@@ -22,9 +22,9 @@ const ids = allScenarios()
   .map(({ id }) => id)
 const main = join(import.meta.dirname, "../../cli/main.ts")
 const seeds = played({ usual: [1], deep: [1], every: [1, 2] })
-/** One that needs no service of its own: it gets another one than those. */
+/** One that needs no separate service: it gets a different service than those. */
 const chosen = ["SC-CUS-02", ...(isDeep ? ids : ids.slice(0, 1))]
-/** Where the runs make their data directories: nobody else's are there. */
+/** The folder in which the runs make their data directories; no other process uses it. */
 const folder = mkdtempSync(join(tmpdir(), "brokerage-own-"))
 const { TMPDIR } = process.env
 beforeAll(() => void (process.env.TMPDIR = folder))
@@ -35,7 +35,7 @@ afterAll(() => {
 })
 
 describe("sim run --own", () => {
-  // Most of it is waiting for an outage and for starts: two seeds (EVERY=1) wait at the same time.
+  // Most of it is waiting for an outage and for starts, so two seeds (EVERY=1) wait concurrently.
   it(`${isDeep ? "every scenario" : "a scenario"} that kills passes, and nothing is left behind`, async () => {
     const runs = await Promise.all(
       seeds.map((seed) => runRecorded(["sim", "run", ...chosen, "--own", "--seed", String(seed), "--json"]))
@@ -126,7 +126,7 @@ describe("sim run beside a demo", () => {
         lists: await Promise.all([...lists, ...more].map((line) => demo.done(...line.split(" "))))
       }
     }
-    // The moment of a read is no part of the state.
+    // The time of a read is no part of the state.
     const written = async () => JSON.stringify(await state(), (name, value) => (name === "asOf" ? null : value))
     const before = await written()
     const run = await runRecorded(["sim", "run", ...three, "--seed", "1", "--data-dir", dataDir])

@@ -1,6 +1,6 @@
 /**
- * The parts of the runner of scenarios: expectations and their first difference, variables, bodies, command lines, waiting,
- * the JUnit file, and what is shown meanwhile.
+ * The parts of the runner of scenarios: expectations and their first difference, variables, bodies, command lines,
+ * waits, the JUnit file, and the progress display.
  */
 import { assert, describe, it, vi } from "@effect/vitest"
 import { Effect } from "effect"

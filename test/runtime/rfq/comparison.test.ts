@@ -1,4 +1,4 @@
-/** What follows from a difference between service and venue, in the client's turn (A2-103, D4, D5). */
+/** The consequences of a difference between service and venue, in the client's turn (A2-103, D4, D5). */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { TestClock } from "effect/testing"
@@ -28,7 +28,7 @@ const executed = (shows: VenueContract | null, rfq: VenueOutcome["rfq"] = null):
   swap: null
 })
 
-/** A turn in which the contract is open, and its row. */
+/** A turn in which the contract is open, and the contract's row. */
 const withOpen = (): { readonly turn: Turn; readonly row: ContractRow } => {
   const first = turnWith(true)
   endCall(first, handlers, { ...executed(contract), outcome: "EXECUTED" })
@@ -196,7 +196,7 @@ describe("A2-103: an account with quarantined events is compared", () => {
       assert.deepStrictEqual(taken, ["A"])
       yield* passing(quarantinePause)
       assert.deepStrictEqual(taken, ["A", "A"])
-      // The want at the end of a pause begins the next one.
+      // A request at the end of a pause begins the next pause.
       wanted.wantQuarantined("A")
       wanted.wantQuarantined("B")
       yield* passing(1_000)

@@ -1,6 +1,6 @@
 /**
- * A contract whose report by the venue does not fit, on each way by which reports come: event, look-up and comparison. Nothing of
- * it is booked, and a misfit is recorded (A2-115).
+ * A contract whose report by the venue does not fit, for each source of reports: event, lookup and comparison. Nothing
+ * of the report is booked, and a misfit is recorded (A2-115).
  */
 import { assert, describe, it, onTestFinished } from "@effect/vitest"
 import type { Facts } from "../../../src/machines/market/Facts.ts"
@@ -21,7 +21,7 @@ import { reportMisfit } from "../../support/standingMisfit.ts"
 import { clients, contract, decided, handlers, parts, posted, turnAfter, turnWith } from "./rfqTurns.ts"
 
 const hour = 3_600_000
-/** Late enough that no later mark can decide. */
+/** So late that no later mark can decide. */
 const later = 12 * hour
 const none = { reason: null, at: 40, order: null, rfq: null, swap: null }
 const outcomeOf = (shown: VenueContract): DefiniteOutcome & VenueOutcome => ({
@@ -31,7 +31,7 @@ const outcomeOf = (shown: VenueContract): DefiniteOutcome & VenueOutcome => ({
   contract: shown
 })
 
-/** The client's next turn, at a later time, with every call answered and the request at hand. */
+/** The client's next turn, at a later time, with every call answered and the request in memory. */
 const nextTurn = (first: Turn, latest = Infinity): Turn => {
   const request = first.draft.peek("rfqs", "1") ?? assert.fail("there is no request")
   const turn = turnAfter(first)
@@ -57,7 +57,7 @@ const withAnswer = (answer: Pick<DefiniteOutcome, "outcome" | "reason">): Turn =
   return nextTurn(first)
 }
 
-/** Each way by which a report of the contract comes: whether it is taken. */
+/** Each source of a report of the contract, and whether the report is accepted. */
 const ways = {
   event: (turn: Turn, shown: VenueContract): boolean => {
     const { account } = shown
@@ -84,7 +84,7 @@ const written = (turn: Turn) => [turn.draft.written("barrierContracts").map(({ s
 
 const closeTerms = { windowEndsAt: later + 60_000, autoAccept: false, mark: null }
 
-/** A request to close the open contract at 61000.0, whose accept is answered without an execution; its id. */
+/** A request to close the open contract at 61000.0, whose accept is answered without an execution. Returns its id. */
 const askToClose = (turn: Turn, answer: Pick<DefiniteOutcome, "outcome" | "reason">): number => {
   const [row] = openContracts(turn)
   if (row === undefined) return assert.fail("no contract is open")

@@ -1,6 +1,6 @@
 /**
- * A contract whose report by the venue does not fit. The service books nothing of the report, whichever way it comes: an answer,
- * a look-up, or the comparison. The object is read again. A misfit that no answer explains stands (A2-115).
+ * A contract whose report by the venue does not fit. The service books nothing of the report, whatever its source: an
+ * answer, a lookup, or the comparison. The object is read again. A misfit that no answer explains stands (A2-115).
  */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
@@ -34,7 +34,7 @@ import {
 
 const timers = misfitTimers(misfitReads(outOfSyncOrders()))
 
-/** Requests that have left memory with their acceptance, as the store returns them. */
+/** Requests that have left memory with their accept, as the store returns them. */
 const stored: Array<RfqRow> = []
 const rowsOf = { among: () => Effect.succeed(stored) } as Partial<RowReads["Service"]> as RowReads["Service"]
 const parts = { ...partsInMemory, recall: new Recall(rowsOf) }
@@ -81,7 +81,7 @@ const misfits = (turn: Turn) => rowsInTurn(turn, "venueMisfits").map(({ state, c
 const breaks = (turn: Turn) => turn.draft.written("reconBreaks").map(({ context }) => context.pausesMoneyOut)
 const read = (turn: Turn, shows: VenueContract) =>
   decided(() => endCall(turn, handlers, executed(shows), { isRead: true }))
-/** The timer of the misfit fires: its object is read. */
+/** Fires the timer of the misfit, which reads its object. */
 const readAgain = (turn: Turn): void => {
   for (const { id } of rowsInTurn(turn, "venueMisfits")) timers["venue.misfit"](turn, turn.now, String(id))
 }

@@ -1,4 +1,7 @@
-/** What staff end with the venue's evidence (A2-116; D5): calls that the venue never answers, contracts that it does not know. */
+/**
+ * Resolutions by staff with the venue's evidence (A2-116; D5): calls that the venue never answers, contracts that it
+ * does not know.
+ */
 import { assert, describe, it } from "@effect/vitest"
 import { tearUpRef } from "../../../src/machines/contract/Contract.ts"
 import type { Turn } from "../../../src/runtime/engine/mailbox/ActorHost.ts"

@@ -1,4 +1,4 @@
-/** Requests for quotes and contracts in their client's turn, by rows of D4 and D5, with the postings that come of them. */
+/** Requests for quotes and contracts in their client's turn, by rows of D4 and D5, with their postings. */
 import { assert, describe, it } from "@effect/vitest"
 import { restrictionSentences } from "../../../src/machines/client/Restriction.ts"
 import type { VenueContract, VenueRfq } from "../../../src/machines/venue/venueObjects.ts"
@@ -37,7 +37,7 @@ const say = (turn: Turn, told: VenueContract) =>
     })
   )
 
-/** A turn in which a contract is open and a request to close it was begun; its id. */
+/** A turn in which a contract is open and a request to close it has begun. Returns the request's id. */
 const closingTurn = (): { readonly turn: Turn; readonly closing: number } => {
   const turn = turnWith(true)
   say(turn, contract)
@@ -142,7 +142,7 @@ describe("requests for quotes in their client's turn", () => {
       assert.deepStrictEqual([row.state, row.context.cancelling], ["OPEN", null])
       const expired = advance(turn, "rfqs", row, { type: "WINDOW_ELAPSED", at: 60_000 })
       assert.deepStrictEqual([expired?.state, expired?.context.cancelling], ["EXPIRED", null])
-      // Its contract comes all the same.
+      // The report of its contract arrives anyway.
       assert.isTrue(say(turn, contract))
       assert.strictEqual(rfqInTurn(turn, 1)?.state, "ACCEPTED")
     }

@@ -1,4 +1,4 @@
-/** Turns of a client with one request for quotes, made by hand, and what the venue says in them. */
+/** Turns of a client with one request for quotes without automatic accept, and the venue's reports in them. */
 import { Effect } from "effect"
 import { noFacts } from "../../../src/machines/market/Facts.ts"
 import { openRfqInput } from "../../../src/machines/rfq/rfqSamples.ts"
@@ -97,7 +97,7 @@ export const turnWith = (accepted: boolean): Turn => {
   return turn
 }
 
-/** The next turn of the same client, once the commit of one is in and the venue has confirmed the request. */
+/** The next turn of the same client, after the commit of the given one and the venue's confirmation of the request. */
 export const turnAfter = ({ state, draft, facts, by, nextId, now }: Turn): Turn => {
   state.adopt(draft.build({ subject: state.subject, expected: state.token }, null))
   const confirmed = new CommitBuilder()
@@ -109,7 +109,7 @@ export const turnAfter = ({ state, draft, facts, by, nextId, now }: Turn): Turn 
 export const posted = (turn: Turn) =>
   turn.draft.written("ledgerTransactions").map(({ key, actor }) => `${key} ${actor}`)
 
-/** Decides again once a row that the turn lacked is read, as the host does. */
+/** Repeats the decision once a missing row is read, as the host does. */
 export const decided = <A>(decide: () => A): A => {
   for (;;) {
     try {

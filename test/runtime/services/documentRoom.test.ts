@@ -1,6 +1,6 @@
 /**
- * The fair limiter with the limits of uploads: which work waits, which lets others pass, which is refused; and the list of
- * documents that has no pages (architecture 8; doc 1, Document).
+ * The fair limiter with the limits of uploads: work that waits, work that may overtake, and work that is refused; and
+ * the unpaged list of documents (architecture 8; doc 1, Document).
  */
 import { assert, describe, it } from "@effect/vitest"
 import { Deferred, Effect, Exit, Fiber } from "effect"
@@ -12,7 +12,7 @@ import type { DocumentRow } from "../../../src/runtime/tables/document.ts"
 
 const hour = 3_600_000
 
-/** Uploads that hold their room until they are ended by name. */
+/** Uploads that occupy their room until the test ends them by name. */
 const hall = (room: FairLimiter) => {
   const started: Array<string> = []
   const ends = new Map<string, Deferred.Deferred<void>>()

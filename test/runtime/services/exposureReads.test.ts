@@ -1,6 +1,6 @@
 /**
- * ExposureReads over Postgres and over the memory store: the same accounts for the same commits, each whole however they fall into
- * pages, so that the risk index of the simulation begins like the service's (D23; architecture, Proof).
+ * ExposureReads over Postgres and over the memory store: the same accounts for the same commits, each complete wherever
+ * the pages end, so that the risk index of the simulation starts like the service's (D23; architecture, Proof).
  */
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { PgClient } from "@effect/sql-pg"
@@ -34,7 +34,7 @@ const contract = firstRow(
   }
 ).row
 
-/** Orders of the first clients: one that opens, one that only closes, one on spot, and one that is over. */
+/** Orders of the first clients: one that opens, one that only closes, one on spot, and one that has ended. */
 const orderOf = (clientId: number) => {
   const columns = { id: clientId, partnerId: 1, clientId, symbol: perpInput.symbol, currency: "USDC", amount: 0n }
   const input = { ...perpInput, clientId, orderId: clientId, reduceOnly: clientId === 2 }
@@ -43,7 +43,7 @@ const orderOf = (clientId: number) => {
   return { ...row, state: clientId === 4 ? ("CANCELLED" as const) : ("ACKED" as const) }
 }
 
-/** The third client has none open; every other one has as many as its number leaves. */
+/** The third client has no open position; each other client has a number that depends on its id. */
 const rowsOf = (clientId: number) => {
   const { clients, balances, riskMonitors } = sampleRows(clientId)
   const { positions, leverages, lossNotices } = tradingRows(clientId)
@@ -59,7 +59,7 @@ const rowsOf = (clientId: number) => {
       state: clientId === 3 ? ("FLAT" as const) : ("OPEN" as const)
     })),
     leverages: clientId % 2 === 0 ? [{ ...leverages, clientId }] : [],
-    // Of another position, of another day, of today.
+    // Of another position, of another day, and of today.
     lossNotices: [
       {
         ...lossNotices,

@@ -1,5 +1,6 @@
 /**
- * Filing under a reference: its promises for everything that is filed, over the memory journal (services/shared/fileOnce.ts).
+ * Filing under a reference: the guarantees for every filed object, over the memory journal
+ * (services/shared/fileOnce.ts).
  */
 import { afterEach, assert, beforeEach, describe, it } from "@effect/vitest"
 import { Context, Effect, Layer } from "effect"
@@ -14,7 +15,7 @@ import { claimIn, correctionSpace, interfirmSpace, payoutSpace } from "../../../
 import { sampleRows } from "../engine/fixtures.ts"
 import { by, failureOf, type HostBench, increment, openHost } from "../engine/hostBench.ts"
 
-/** What is filed, as the test needs it: its claim, the row it puts, how it is read by the claim's owner. */
+/** A filed object, as the test needs it: its claim, its row, and its read by the claim's owner. */
 interface Filed {
   readonly what: string
   readonly look: "first" | "late"
@@ -77,11 +78,11 @@ const filings: ReadonlyArray<Filed> = [
 interface World {
   readonly bench: HostBench
   readonly stored: RowReads["Service"]
-  /** Look-ups of references so far. */
+  /** The number of lookups of references so far. */
   looks: number
-  /** Happens after a look has read, before it answers. */
+  /** Runs after a lookup has read, before it returns. */
   afterLook: Effect.Effect<unknown, DispatchError>
-  /** Whether the gates let anything new through. */
+  /** True: the gates accept new objects. */
   open: boolean
 }
 
@@ -102,7 +103,7 @@ beforeEach(async () => {
 })
 afterEach(() => world.bench.close())
 
-/** What a filing came to: `filed <id>` now, `replayed <id>` of before, or `refused` by the gates. */
+/** The result of a filing: `filed <id>` now, `replayed <id>` of an earlier one, or `refused` by the gates. */
 type Answer = string
 
 const judge =
@@ -140,7 +141,7 @@ const file = (
 
 const run = <A>(effect: Effect.Effect<A, DispatchError>): Promise<A> => Effect.runPromise(effect)
 
-/** A commit of the mailbox that has nothing to do with the reference. */
+/** A commit of the mailbox that does not concern the reference. */
 const traffic = ({ subject }: Filed) => world.bench.host.dispatch({ ...increment(1), subject })
 
 const heldBy = ({ claim }: Filed) => world.bench.store.ownerOf(claim)
@@ -191,7 +192,7 @@ describe.each(filings)("$what", (filed) => {
   })
 
   it("filed between the look and a refusal: replayed, as what the gate counted may have been the same filing", async () => {
-    // In the way of the first look alone: the filing of another call, which closes the gates.
+    // Comes only between the first lookup and its turn: the filing of another call, which closes the gates.
     const other = Effect.suspend(() => {
       world.afterLook = Effect.void
       world.open = true
@@ -207,7 +208,8 @@ describe.each(filings)("$what", (filed) => {
   it("refused while the mailbox moves at every look: the last look holds it, and the refusal stands", async () => {
     world.open = false
     let moves = 0
-    // What comes while the mailbox is held waits for its turn, so the look must not wait for that.
+    // A command that arrives while the mailbox is held waits for its turn, so the lookup must not wait for that
+    // command.
     world.afterLook = Effect.suspend(() => {
       if (++moves === 1) return traffic(filed)
       Effect.runFork(traffic(filed))

@@ -1,4 +1,4 @@
-/** The index of levels answers what a look at every contract would (A2-31), and looks at four of them a tick. */
+/** The index of levels gives the same results as a check of every contract (A2-31), and visits four levels per tick. */
 import { Decimal } from "decimal.js"
 import { assert, describe, it } from "@effect/vitest"
 import { MoneyDecimal } from "../../../src/machines/shared/Money.ts"
@@ -7,7 +7,10 @@ import { LevelIndex } from "../../../src/runtime/services/margin/LevelIndex.ts"
 import type { OpenLevels } from "../../../src/runtime/store/reads/levelReads.ts"
 import { SeededRandom } from "../../../simulator/partner/SeededRandom.ts"
 
-/** The definition, by looking at every contract: near within 10 bps of the mark unless reached, armed again beyond 20. */
+/**
+ * The reference by definition, with a check of every contract: near within 10 bps of the mark unless reached, armed
+ * again beyond 20.
+ */
 class FullScan {
   private readonly contracts = new Map<number, { readonly contract: OpenLevels; readonly notified: Set<Level> }>()
 

@@ -1,6 +1,6 @@
 /**
- * LevelReads over Postgres and over the memory store: the same open contracts for the same commits, whole however they fall
- * into pages, so that the index of the simulation begins like the service's (A2-31; architecture, Proof).
+ * LevelReads over Postgres and over the memory store: the same open contracts for the same commits, complete wherever
+ * the pages end, so that the index of the simulation starts like the service's (A2-31; architecture, Proof).
  */
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { PgClient } from "@effect/sql-pg"

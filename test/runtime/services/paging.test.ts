@@ -1,9 +1,9 @@
-/** Keyset pages (A1-09): one row more than the page is read, cut off, and shown as hasMore and nextBefore. */
+/** Keyset pages (A1-09): one row more than the page is read, removed, and shown as hasMore and nextBefore. */
 import { assert, describe, it } from "@effect/vitest"
 import * as fc from "fast-check"
 import { cutPage, onePast, type PageQuery } from "../../../src/runtime/store/paging.ts"
 
-/** What a table with the ids 1 to `count` answers, newest first. */
+/** The rows of a table with the ids 1 to `count`, newest first. */
 const stored =
   (count: number) =>
   ({ limit, before }: PageQuery): ReadonlyArray<{ readonly id: number }> =>

@@ -1,6 +1,6 @@
 /**
- * PartnerBooks over Postgres and over the memory store: the same figures for the same commits, so that a custody change in
- * the simulation meets what it would meet on the database (architecture, Proof; doc 3, Changing the custody model).
+ * PartnerBooks over Postgres and over the memory store: the same figures for the same commits, so that a custody change
+ * in the simulation gives the same result as on the database (architecture, Proof; doc 3, Changing the custody model).
  */
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { Effect } from "effect"

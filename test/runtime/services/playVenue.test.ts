@@ -13,7 +13,7 @@ import { playVenue } from "../../../src/runtime/services/operations/system/playV
 
 const day = 86_400_000
 
-/** A venue that publishes this many events a day, and a reader that takes them when the jump waits for it. */
+/** A venue that publishes this number of events per day, and a reader that processes them when the jump waits for it. */
 const playing = async (perDay: number, days: number) => {
   const seen = { at: 0, number: 0, taken: 0, furthest: 0, steps: 0 }
   const control = {
@@ -40,7 +40,7 @@ describe("C4: a jump of the venue's time", () => {
     const rate = fc.oneof(fc.integer({ min: 0, max: 100 }), fc.integer({ min: 0, max: 1_000_000 }))
     await fc.assert(
       fc.asyncProperty(rate, fc.integer({ min: 1, max: 3_650 }), async (perDay, years) => {
-        // The busier the venue, the shorter the jump: a test of thousands of steps shows no more.
+        // The busier the venue, the shorter the jump: a test of further thousands of steps would show nothing new.
         const days = Math.max(1, Math.min(years, Math.floor(2_000_000 / (perDay + 1))))
         const { at, number, taken, furthest } = await playing(perDay, days)
         assert.deepStrictEqual([at, taken], [days * day, number])

@@ -1,4 +1,4 @@
-/** The board of quotes: what it keeps of open requests, for how long, and who hears of it (A2-22, F18). */
+/** The board of quotes: the quotes that it keeps of open requests, for how long, and its listeners (A2-22, F18). */
 import { assert, describe, it } from "@effect/vitest"
 import type { VenueQuote } from "../../../src/machines/venue/venueObjects.ts"
 import { Board, quotesKept } from "../../../src/runtime/services/trading/rfq/QuoteBoard.ts"

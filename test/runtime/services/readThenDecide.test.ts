@@ -1,6 +1,6 @@
 /**
- * Decisions on rows read beside a mailbox: what counts as moved in between, and a mailbox that moves all the time
- * (operator surface, Back office; D1).
+ * Decisions on rows read beside a mailbox: commits in between that repeat the read, and a mailbox with commits all the
+ * time (operator surface, Back office; D1).
  */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Exit } from "effect"
@@ -18,7 +18,7 @@ const rows = {
 } as const
 type Table = keyof typeof rows
 
-/** A mailbox of one client, to which `traffic` happens between each look and the turn that follows it. */
+/** A mailbox of one client. `traffic` commits between each read and the turn that follows it. */
 const mailbox = (traffic: (round: number, write: (table: Table) => void) => void) => {
   const state = new SubjectState(subject, {
     token: 1,
@@ -38,7 +38,7 @@ const mailbox = (traffic: (round: number, write: (table: Table) => void) => void
         try {
           return Effect.succeed(decide({ state } as Parameters<typeof decide>[0]))
         } catch (held) {
-          // The turn keeps its place: nothing else moves the mailbox until it is released.
+          // The turn keeps its place: no commit changes the mailbox until the turn is released.
           if (!(held instanceof TurnHeld)) throw held
           holds++
           return Effect.andThen(held.released, host.dispatch({ decide } as Command<A>) as Effect.Effect<A>)

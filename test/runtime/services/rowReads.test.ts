@@ -1,6 +1,6 @@
 /**
- * RowReads over Postgres and over the memory store: the same rows, pages and holders for the same commits, so that what
- * the simulation proves of the services holds for the database too (architecture, Proof).
+ * RowReads over Postgres and over the memory store: the same rows, pages and holders for the same commits, so that the
+ * simulation's proofs about the services hold for the database too (architecture, Proof).
  */
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { PgClient, PgConnection } from "@effect/sql-pg"
@@ -64,7 +64,7 @@ describe("RowReads", () => {
     await bench.close()
   })
 
-  /** Both implementations' answers to one question, which must be `expected`. */
+  /** Checks that both implementations give the answer `expected`. */
   const bothAnswer = async <A>(ask: (reads: RowReads["Service"]) => Effect.Effect<A, unknown>, expected: A) => {
     for (const [name, implementation] of reads) {
       assert.deepStrictEqual(await Effect.runPromise(ask(implementation)), expected, name)

@@ -1,5 +1,6 @@
 /**
- * The watch list at start: read page by page, whole, without what was removed; then kept current by committed rows (F26).
+ * The watch list at start: read page by page, complete, without removed entries; then kept current by committed rows
+ * (F26).
  */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
@@ -60,7 +61,7 @@ const started = (count: number, whileLoading: ReadonlyArray<WatchEntryRow> = [])
     page: (_table, _conditions, { limit, before = Number.MAX_SAFE_INTEGER }) => {
       const page = rows.filter(({ id }) => id < before).toSorted((a, b) => b.id - a.id)
       pages.push(Math.min(limit, page.length))
-      // The page is what was stored before these commits.
+      // The page contains the entries that were stored before these commits.
       if (pages.length === 1) for (const row of whileLoading) commit("watchEntries", row)
       return Effect.succeed(page.slice(0, limit) as never)
     }

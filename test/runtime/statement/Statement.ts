@@ -1,4 +1,4 @@
-/** A random life in a database of its own, and its statements. */
+/** A random life in a separate database, and its statements. */
 import { PgClient } from "@effect/sql-pg"
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
@@ -16,7 +16,7 @@ import type { StatedLife } from "./StatementLife.ts"
 // oxlint-disable-next-line typescript/no-explicit-any
 export type Model = any
 
-/** A life in a database of its own. */
+/** A life in a separate database. */
 export class Stated {
   readonly life: StatedLife
   readonly bench: PgBench
@@ -25,7 +25,7 @@ export class Stated {
     this.bench = bench
   }
 
-  /** The model of a period, whose text has the hash that is kept. */
+  /** The model of a period, whose text has the stored hash. */
   model(kind: StatementKind, { from, to }: Period, isBritish = false): Promise<Model> {
     const client = {
       clientId: clients.id,

@@ -1,6 +1,7 @@
 /**
- * A life to be stated: a client trades, lends and holds knock-out contracts over months, by the service's own turns. What they
- * commit is kept to be written to a database; what should be stated of it is kept beside, worked out by definition (A2-69 to A2-73).
+ * A life for statements: a client trades, lends and holds knock-out contracts over months, by the service's own turns.
+ * Their commits are recorded for a database; the expected content of the statements is computed beside them by
+ * definition (A2-69 to A2-73).
  */
 import { defaultMarketTerms } from "../../../src/machines/market/marketTerms.ts"
 import { contractInput } from "../../../src/machines/contract/contractSamples.ts"
@@ -54,13 +55,13 @@ export class StatedLife {
   readonly contracts = new Map<number, NaiveContract>()
   /** Of bitcoin. */
   readonly moves: Array<NaiveMove> = []
-  /** Micro-USDC that the client paid. */
+  /** Costs that the client paid, micro-USDC. */
   readonly costs: Array<{ readonly at: number; readonly kind: CostKind; readonly amount: bigint }> = []
-  /** What equity gained by itself, charges with it. */
+  /** Gains of equity without payments, and charges. */
   readonly gains: Array<{ readonly at: number; readonly amount: bigint }> = []
   readonly traded: Array<{ readonly at: number; readonly amount: bigint }> = []
   readonly executions: Array<{ readonly at: number; readonly consideration: string }> = []
-  /** How the account stood after each step. */
+  /** The account's state after each step. */
   readonly standings: Array<NaiveStanding> = []
   readonly dailyMarks = new Map<number, ReadonlyMap<string, string>>()
   private readonly store = new HeardStore()
@@ -88,12 +89,12 @@ export class StatedLife {
     return this.store.commits
   }
 
-  /** Time passes; at each midnight on the way the marks are kept. */
+  /** Lets time pass; at each midnight in between the marks are stored. */
   pass(millis: number): void {
     const before = this.now
     this.now += millis
     for (let day = (Math.floor(before / dayMillis) + 1) * dayMillis; day <= this.now; day += dayMillis) {
-      // Some markets had no price at some of them.
+      // Some markets had no price at some midnights.
       const marks = [...this.naive.marks].filter(([symbol]) => (day / dayMillis) % 5 !== unmarked[symbol])
       this.dailyMarks.set(day, new Map(marks))
     }
@@ -104,7 +105,7 @@ export class StatedLife {
     this.naive.marks.set(symbol, price)
   }
 
-  /** Micro-USDC at the mark of now, rounded down. */
+  /** Micro-USDC at the present mark, rounded down. */
   private worth(asset: Held, minor: bigint): bigint {
     return asset === "USDC" ? minor : new Fraction(minor, 10n ** 8n).times(this.naive.mark(spot)).floor(6)
   }
@@ -123,7 +124,7 @@ export class StatedLife {
     if (qty > 0n) this.moves.push({ kind, at: this.now, qty, money })
   }
 
-  /** After each step: a copy of all that stands. */
+  /** Copies the whole state after each step. */
   private stand(): void {
     const { naive, loans, contracts } = this
     this.standings.push({
@@ -183,7 +184,7 @@ export class StatedLife {
     this.stand()
   }
 
-  /** Places a limit order at a price; what of it trades is another step. */
+  /** Places a limit order; a later step trades a part of it. */
   place(symbol: string, side: "BUY" | "SELL", qty: string, price: string): void {
     const asked = { symbol, side, qty, price, trigger: null, reduceOnly: false }
     const rest = { type: "LIMIT", tif: "GTC", attach: null, ocoGroup: null, leverage: null } as const
@@ -219,7 +220,7 @@ export class StatedLife {
     this.stand()
   }
 
-  /** Takes an offer, or is refused it by the venue. */
+  /** Takes an offer, or the venue refuses the take. */
   lend(asset: Held, notional: bigint, reward: bigint, fee: bigint, isTaken: boolean): void {
     if ((this.naive.cash[asset] ?? 0n) < notional + fee) return
     const offer = { id: 5, symbol: `${asset}-SWAP`, rateBps: 400, tenorDays: 7 } as never
@@ -265,7 +266,7 @@ export class StatedLife {
     })
   }
 
-  /** The writer pays; the venue's own time of it may be a day older. */
+  /** The writer pays; the venue's time of the payment may be a day older. */
   pay(loan: NaiveLoan, amount: bigint, late: number): void {
     const { id, asset } = loan
     this.step(id, {
@@ -284,7 +285,7 @@ export class StatedLife {
     this.stand()
   }
 
-  /** The service's share, where the swap is over. */
+  /** Books the service's share, if the swap has ended. */
   private charge(loan: NaiveLoan): void {
     const due = this.loans.charge(loan, rewardBps)
     if (due === 0n) return
@@ -320,13 +321,13 @@ export class StatedLife {
     this.stand()
   }
 
-  /** What was charged when a swap ended without a payment, minor units. */
+  /** The charge of a swap that ended without a payment, minor units. */
   delistedShare({ from, to }: { readonly from: number; readonly to: number }, asset: Held): bigint {
     const own = this.delisted.filter((each) => each.asset === asset && each.at >= from && each.at < to)
     return own.reduce((sum, { amount }) => sum + amount, 0n)
   }
 
-  /** A contract opens at a spread from the mark that was shown. */
+  /** Opens a contract at a spread from the mark. */
   open(side: "BUY" | "SELL", qty: string, spread: number): void {
     const shown = this.naive.mark(knockOut)
     const entry = textOf(shown.plus(new Fraction(BigInt(spread), 10n)), 1)
@@ -387,7 +388,7 @@ export class StatedLife {
     this.stand()
   }
 
-  /** A contract ends for so much. */
+  /** Ends a contract with this result. */
   settle(id: number, pnl: bigint): void {
     const text = `${pnl < 0n ? "-" : ""}${formatAmount(pnl < 0n ? -pnl : pnl, "USDC")}`
     this.world.turn((turn) => {
@@ -403,12 +404,12 @@ export class StatedLife {
     this.stand()
   }
 
-  /** How it stood before a moment. */
+  /** The account's state before a moment. */
   standingAt(moment: number): NaiveStanding | null {
     return this.standings.findLast(({ at }) => at < moment) ?? null
   }
 
-  /** How much of what was open before a moment had no mark at the midnight at or before it. */
+  /** The number of holdings before a moment without a mark at the last midnight not after it. */
   unvaluedAt(moment: number): number {
     const { positions, contracts } = this.standingAt(moment) ?? { positions: new Map(), contracts: new Map() }
     const marks = this.dailyMarks.get(Math.floor(moment / dayMillis) * dayMillis)
@@ -416,7 +417,7 @@ export class StatedLife {
     return unvalued.length + (marks?.has(knockOut) === true ? 0 : contracts.size)
   }
 
-  /** F4 before a moment, at the marks of the midnight at or before it. */
+  /** The equity of F4 before a moment, at the marks of the last midnight not after it. */
   equityAt(moment: number): bigint {
     const standing = this.standingAt(moment)
     const marks = this.dailyMarks.get(Math.floor(moment / dayMillis) * dayMillis) ?? new Map<string, string>()

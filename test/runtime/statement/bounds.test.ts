@@ -1,4 +1,4 @@
-/** How many builds there may be: of a client in an hour, of a partner at a time (A2-75, STS-21). */
+/** The limits on builds: per client and hour, and concurrent ones per partner (A2-75, STS-21). */
 import { assert, describe, it } from "@effect/vitest"
 import { Deferred, Effect, Fiber } from "effect"
 import { Unavailable } from "../../../src/runtime/engine/mailbox/DispatchError.ts"

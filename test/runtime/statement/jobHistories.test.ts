@@ -1,7 +1,7 @@
 /**
- * What statement jobs make over random lives, from a real database: a night concerns whoever executed in it and nobody else, its
- * models are those that a request would get, to the byte; equities worked out of what is held now are those of the replay, and
- * COSTS says the same by either (STS-25, STS-28, STS-29).
+ * The results of statement jobs over random lives, from a real database: a night makes statements exactly for the
+ * clients with executions in its day; its models equal those of a request, to the byte; equities derived from present
+ * holdings equal those of the replay; and COSTS is the same by either (STS-25, STS-28, STS-29).
  */
 import { PgClient } from "@effect/sql-pg"
 import { assert, describe, it } from "@effect/vitest"
@@ -32,7 +32,7 @@ import { dayMillis, type StatedLife } from "./StatementLife.ts"
 
 const { id: clientId, partnerId, uid } = clients
 
-/** What jobs work with, over a life's database. */
+/** The services of jobs, over a life's database. */
 const working = <A, E>({ bench, life }: Stated, work: (tools: JobTools) => Effect.Effect<A, E>): Promise<A> =>
   Effect.runPromise(
     Effect.gen(function* () {
@@ -59,7 +59,7 @@ const working = <A, E>({ bench, life }: Stated, work: (tools: JobTools) => Effec
 
 const nightOf = (day: number) => ({ from: day, to: day + dayMillis })
 
-/** The night of a day: whom it concerns, and what it makes. */
+/** The night of a day: its clients, and its statements. */
 const night = (stated: Stated, day: number) =>
   working(stated, (tools) =>
     Effect.gen(function* () {
@@ -94,7 +94,10 @@ const compareNight = async (stated: Stated, day: number): Promise<boolean> => {
   return true
 }
 
-/** The cuts of a day are those of a client by itself, whichever rows the bounds name: rows booked out of order lie beside them. */
+/**
+ * The cuts of a day equal those of a single client, whichever rows the bounds name: rows that were booked out of order
+ * lie beside them.
+ */
 const compareCuts = (stated: Stated, day: number): Promise<void> =>
   working(stated, ({ sql }) =>
     Effect.gen(function* () {
@@ -109,7 +112,7 @@ const compareCuts = (stated: Stated, day: number): Promise<void> =>
     })
   )
 
-/** The midnights of a life, and some behind it at which nothing happens any more. */
+/** The midnights of a life, and some later ones without any change. */
 const midnightsOf = ({ createdAt, now }: StatedLife) => ({
   periodFrom: startOfDay(createdAt) + dayMillis,
   periodTo: startOfDay(now) + 3 * dayMillis
@@ -148,14 +151,14 @@ const keep = async ({ bench }: Stated, from: number, to: number, rows: ReadonlyA
     VALUES (1, 'EQUITIES', ${from}, ${to}, ${to}, 0, 1, 1, ${to}, ${to})`)
 }
 
-/** What `ledger verify` says of the equities that are kept. */
+/** The break that `ledger verify` finds in the stored equities. */
 const equityBreak = async ({ bench }: Stated): Promise<string | null> => {
   const replay = equityReplay.begin()
   const rows = (await bench.query(equityReplay.rows)) as unknown as ReadonlyArray<ReplayedEquity>
   return rows.reduce<string | null>((first, row) => first ?? replay.take(row), null)
 }
 
-/** A micro-USDC more in the last one is found, an unvalued holding more, and that one is missing. */
+/** It finds one micro-USDC too much in the last equity, one unvalued holding too many, and a missing equity. */
 const findsBreaks = async (stated: Stated): Promise<void> => {
   const { bench } = stated
   const found = () => equityBreak(stated)
@@ -179,7 +182,7 @@ const findsBreaks = async (stated: Stated): Promise<void> => {
   )
 }
 
-/** What was held at moments of a life, midnights among them, is what stood after its last step up to then (F23). */
+/** The holdings at moments of a life, midnights included, equal the state after the last step up to then (F23). */
 const compareHeld = async (stated: Stated, share: number): Promise<void> => {
   const { createdAt, now, ...life } = stated.life
   const some = Array.from({ length: 12 }, (_, n) => createdAt + Math.floor(((n + share) / 12) * (now - createdAt)))
@@ -224,7 +227,8 @@ describe("jobs over random lives", () => {
             const kept = await byReplay(stated, periodFrom, periodTo)
             const expected = kept.map(keptOf)
             assert.deepStrictEqual(equities(await equitiesOf(stated, periodFrom, periodTo)), expected)
-            // From a midnight on at which all of its trades had been made: out of what is held now, without a replay.
+            // From a midnight on at which all of its trades had been made: derived from present holdings, without a
+            // replay.
             for (const from of [periodTo - 2 * dayMillis, periodTo - 40 * dayMillis]) {
               const some = equities(await equitiesOf(stated, from, periodTo))
               assert.deepStrictEqual(
@@ -254,7 +258,7 @@ describe("jobs over random lives", () => {
             await compareHeld(stated, share)
             unvalued += expected.filter(([, , count]) => count !== 0).length
             if (++lives > 1) return
-            // Equities from before 0046 don't say what had no mark: COSTS finds it itself.
+            // Equities from before 0046 do not name holdings without a mark, so COSTS finds these itself.
             await stated.bench.query("UPDATE daily_equities SET unvalued = NULL, held = NULL")
             assert.isNull(await equityBreak(stated))
             assert.deepStrictEqual(await again(), without)

@@ -1,4 +1,7 @@
-/** Models are built in a thread (STS-21, STS-22): to the same text as without one, and what becomes of a build whose thread fails. */
+/**
+ * Models are built in a thread (STS-21, STS-22): with the same text as without one, and with a defined outcome if the
+ * thread fails.
+ */
 import { PgClient } from "@effect/sql-pg"
 import { afterAll, assert, describe, it } from "@effect/vitest"
 import { Cause, Effect, Exit, Layer, ManagedRuntime, Redacted } from "effect"
@@ -20,7 +23,7 @@ import { stored } from "./Statement.ts"
 const textOf = ({ section, content }: Pick<NewPiece, "section" | "content">): string =>
   `${section} ${Buffer.from(content).toString()}`
 
-/** What is made of a build. */
+/** The stored result of a build. */
 class Stored {
   readonly pieces: Array<string> = []
   readonly models: Array<NewModel> = []
@@ -122,7 +125,7 @@ describe("a thread that builds models", () => {
   it.each(["memory", "killed", "spinning", "thrown", "away"])(
     "STS-21: %s in the middle: come back later, its pieces are dropped, the next is built by a thread that is well",
     async (what) => {
-      // Longer than a thread takes to begin on a busy machine, where it is waited for.
+      // Longer than the start of a thread takes on a busy machine, if the test waits for it.
       const silentMillis = what === "spinning" ? 4_000 : 30_000
       const build = start(Redacted.make(""), { program, silentMillis, memoryMegabytes: 24 })
       const store = new Stored()

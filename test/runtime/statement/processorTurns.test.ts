@@ -1,17 +1,20 @@
-/** Threads beside the service compute one processor fewer at a time than there are (STS-22, STS-31: nobody waits for a statement). */
+/**
+ * Threads of the service use at most one processor fewer than there are (STS-22, STS-31: no request waits for a
+ * statement).
+ */
 import { afterEach, assert, describe, it } from "@effect/vitest"
 import { once } from "node:events"
 import { setImmediate } from "node:timers/promises"
 import { Worker } from "node:worker_threads"
 import { ProcessorTurns } from "../../../src/runtime/adapters/statements/ProcessorTurns.ts"
 
-/** Takes a turn as its thread's own, says so, and ends it when it is told to. */
+/** Takes a turn for its thread, reports it, and ends the turn on request. */
 const program = new URL("../../support/turnsThread.ts", import.meta.url)
 const workers: Array<Worker> = []
 afterEach(async () => {
   for (const worker of workers.splice(0)) await worker.terminate()
 })
-/** Far longer than a test: nobody goes on without a turn because the machine is slow. */
+/** Far longer than a test, so that no thread continues without a turn on a slow machine. */
 const patience = 3_600_000
 const begin = (turns: ProcessorTurns): Worker => {
   const worker = new Worker(program, { workerData: { turns: turns.shared, patience } })
@@ -19,7 +22,7 @@ const begin = (turns: ProcessorTurns): Worker => {
   return worker
 }
 const taken = (worker: Worker): Promise<unknown> => once(worker, "message")
-/** Until a thread waits for a turn: who is woken without one being free goes on waiting. */
+/** Waits until a thread waits for a turn: a thread that is woken without a free turn continues to wait. */
 const waiting = async ({ shared }: ProcessorTurns): Promise<void> => {
   while (Atomics.notify(new Int32Array(shared), 0) === 0) await setImmediate()
 }

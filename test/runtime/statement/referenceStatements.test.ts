@@ -1,7 +1,7 @@
 /**
- * Reference statements of each kind: model, PDF and CSV have the hashes that are kept for each renderer, today and in ten years
- * (STS-17, STS-18). A renderer whose bytes change is a new number, whose hashes are written by the first run (`vitest run -u` writes
- * them again while it was never in use); those of the old one stay.
+ * Reference statements of each kind: model, PDF and CSV have the stored hashes of each renderer, today and in ten years
+ * (STS-17, STS-18). A renderer with other bytes gets a new number, whose hashes the first run writes (`vitest run -u`
+ * rewrites them before its first use); the hashes of the old one stay.
  */
 import { assert, describe, expect, it } from "@effect/vitest"
 import { Effect } from "effect"
@@ -26,7 +26,7 @@ interface Hashes {
   readonly csv: string
 }
 
-/** The model as it is stored, and what the renderer makes of its pieces. */
+/** The stored model, and the file that the renderer makes of its pieces. */
 const rendered = (kind: StatementKind, form: ReferenceForm, renderer: number = currentRenderer): Promise<Hashes> =>
   Effect.runPromise(
     Effect.gen(function* () {

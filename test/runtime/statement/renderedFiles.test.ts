@@ -1,6 +1,6 @@
 /**
- * PDF and CSV of every kind read back by what others read them with: every figure, the tags, the fonts, the structure, the attachment
- * (STS-30, STS-31). Empty, of one row, over pages, with the widest figures and hostile texts.
+ * PDF and CSV of every kind, read back by common readers: every figure, the tags, the fonts, the structure, the
+ * attachment (STS-30, STS-31). Empty, with one row, over several pages, with the widest figures and hostile texts.
  */
 import { assert, describe, it } from "@effect/vitest"
 import canonicalize from "canonicalize"
@@ -21,7 +21,7 @@ const cases = statementKinds.flatMap((kind) => [0, 1, 60].map((rows) => ({ kind,
 const fewCases = statementKinds.flatMap((kind) => [0, 1, 12].map((rows) => ({ kind, rows })))
 const reading = `read back${skipNote(...pdfTools)}`
 
-/** Figures with places: no time, id, hash or page number is written so. */
+/** Figures with decimal places: no time, id, hash or page number has this form. */
 const figuresIn = (text: string): ReadonlyArray<string> =>
   text.split(/\s+/).filter((word) => /^-?[0-9]{1,3}(,[0-9]{3})*\.[0-9]+$/.test(word))
 
@@ -35,7 +35,7 @@ const figuresOf = ({ sections }: SampleStatement): ReadonlyArray<string> =>
     return figuresIn([...shown, ...shownBy(pdfTable(facts.name), rows)].join(" "))
   })
 
-/** Every figure that a row of the model has, as it would be written: nothing of it is left out of the PDF. */
+/** Every figure of the model's rows, as written in the PDF: none may be missing. */
 const figuresOfModel = ({ sections }: SampleStatement): ReadonlyArray<string> =>
   sections.flatMap(({ rows }) => figuresIn(rows.flatMap((row) => Object.values(row).map(figureText)).join(" ")))
 
@@ -78,7 +78,8 @@ describe.skipIf(!pdfTools.every(hasTool))(`PDF, ${reading}`, () => {
     "STS-31: $kind of $rows rows: tags name titles, tables, heads with their scope, and cells",
     async (each) => {
       const statement = sampleStatement(each.kind, each.rows)
-      // The texts of the tags take the tool hundreds of times as long as their names; the title is the same with any rows.
+      // With the texts of the tags the tool takes hundreds of times as long as with their names. The title is the same
+      // for any number of rows.
       const what = each.rows === 0 ? "-struct-text" : "-struct"
       const tags = withPdf(await renderedBy(renderPdf, statement), (run) => run("pdfinfo", what, "{}"))
       const count = (tag: RegExp) => [...tags.matchAll(tag)].length
@@ -109,7 +110,7 @@ describe.skipIf(!pdfTools.every(hasTool))(`PDF, ${reading}`, () => {
         "(unbalanced \\ parenthesis"
       ])
         assert.include(text, drawn)
-      // What turns the direction of writing, breaks a line or has no sign in the fonts is seen as such.
+      // Characters that turn the direction of writing, break a line or are missing in the fonts are visibly replaced.
       assert.include(text, "\uFFFDgnp.exe")
       assert.include(text, "line\uFFFDbreak\uFFFDtab")
       const meta = run("pdfinfo", "-meta", "{}")
@@ -172,7 +173,7 @@ describe.skipIf(!pdfTools.every(hasTool))(`PDF, ${reading}`, () => {
         assert.include(end, `page ${pages} of ${pages}`)
         assertShown(textOf(1, 10), (count) => inRows.slice(0, count))
         assertShown(end, (count) => inRows.slice(-count))
-        // The tool takes many seconds of a processor for all pages.
+        // The tool needs many seconds of a processor for all pages.
         if (isDeep) assert.deepStrictEqual(counted(figuresIn(textOf(1, pages))), counted(figuresOf(statement)))
       })
     }
@@ -186,7 +187,7 @@ describe("CSV, read back by a strict parser", () => {
     const plain = typeof value === "object" ? (canonicalize(value) ?? "") : String(value)
     return kind === "text" && /^[=+\-@\t\r]/.test(plain) ? `'${plain}` : plain
   }
-  /** The lines that the model says there are, by its own fields. */
+  /** The expected lines, by the model's own fields. */
   const expected = (kind: StatementKind, { head, sections }: SampleStatement) =>
     sections.flatMap(({ facts, rows }) => {
       const common = {

@@ -1,4 +1,4 @@
-/** Random lives to be stated, from a day in a winter to more than a year later. */
+/** Random lives for statements, from one winter day to more than a year. */
 import * as fc from "fast-check"
 import { textOf } from "../../fixtures/naiveAccount.ts"
 import type { NaiveLoan } from "../../fixtures/naiveStatements.ts"
@@ -180,14 +180,14 @@ const step = fc.oneof(
   { weight: 2, arbitrary: settle }
 )
 
-/** Some of a day, often hours, now and then weeks; never nothing, so that what is cut between two steps is certain. */
+/** Mostly parts of a day, often hours, sometimes weeks; never zero, so that a cut between two steps is certain. */
 const gap = fc.oneof(
   { weight: 5, arbitrary: fc.integer({ min: 1, max: dayMillis / 4 }) },
   { weight: 3, arbitrary: fc.integer({ min: dayMillis / 4, max: 3 * dayMillis }) },
   { weight: 2, arbitrary: fc.integer({ min: dayMillis, max: 20 * dayMillis }) }
 )
 
-/** Begins on 10 January 2024 at noon, and is looked at when both tax years and their 30 days are over. */
+/** Begins on 10 January 2024 at noon, and is checked when both tax years and their 30 days have passed. */
 const begins = Date.UTC(2024, 0, 10, 12)
 const looked = Date.UTC(2025, 5, 1)
 

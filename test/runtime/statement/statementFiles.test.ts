@@ -1,4 +1,4 @@
-/** What is handed out of a stored statement: its model's text, and files made of the record alone (STS-17, STS-22). */
+/** The files of a stored statement: its model's text, and files made from the stored model alone (STS-17, STS-22). */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer, Stream } from "effect"
 import { layerStatementModelsMemory } from "../../../src/runtime/ports/StatementModelsMemory.ts"

@@ -1,6 +1,6 @@
 /**
- * Statements over random lives, built from a real database: each figure is that of a second working out that knows the definitions
- * alone, to the last unit (A2-69 to A2-73, A2-83, F20 to F22, STS-19 to STS-27).
+ * Statements over random lives, built from a real database: each figure equals that of a second implementation by the
+ * definitions, to the last unit (A2-69 to A2-73, A2-83, F20 to F22, STS-19 to STS-27).
  */
 import { assert, describe, it } from "@effect/vitest"
 import * as fc from "fast-check"
@@ -86,7 +86,7 @@ const compareTax = async (stated: Stated, year: number, isBritish: boolean): Pro
   return slices
 }
 
-/** The midnights that a note names, each of a run of days too. */
+/** The midnights that a note names, including each one of a range. */
 const daysNamed = (note: string): ReadonlyArray<number> =>
   [...note.matchAll(/([0-9-]{10})(?: to ([0-9-]{10}))?/g)].flatMap(([, first, last = first]) => {
     const days: Array<number> = []
@@ -113,10 +113,10 @@ const compareCosts = async (stated: Stated, period: Period): Promise<void> => {
   const [start, end, average] = [life.equityAt(period.from), life.equityAt(period.to), naiveMean(days)]
   const unvalued = [...new Set([period.from, ...midnights, period.to].filter((at) => life.unvaluedAt(at) > 0))]
   assert.strictEqual(section.holdingsValued, unvalued.length > 0 ? false : undefined)
-  // Each of those days is named by the note, alone or within a run of such days.
+  // The note names each of those days, alone or within a range.
   const note = model.notes.find((each: string) => each.startsWith("Equities are not wholly valued"))
   assert.deepStrictEqual(daysNamed(note ?? ""), [...new Set(unvalued.map(startOfDay))])
-  // What was gained is what was won and paid, and what open positions and contracts became worth.
+  // The gain equals the realized results and payments plus the changes in value of open positions and contracts.
   const cash = (moment: number) => life.standingAt(moment)?.cash["USDC"] ?? 0n
   const gains = sum(life.gains.filter(inside(period)).map(({ amount }) => amount))
   const gained = gains + (end - cash(period.to)) - (start - cash(period.from))
@@ -169,7 +169,7 @@ const compareExecutions = async (stated: Stated, period: Period, account: Model)
     rows.map(({ bookedAt, consideration }: Model) => ({ at: bookedAt, consideration })),
     stated.life.executions.filter(inside(period))
   )
-  // What executions charged is what the account was charged, but for what a delisting without a payment charged.
+  // The charges of executions equal the charges of the account, except the charge of a delisting without a payment.
   for (const { currency, totals } of account.sections) {
     const charged = totals.find(({ type }: Model) => type === "COMMISSION")?.amount ?? textOf(0n, currency)
     const shown = sum(
@@ -303,7 +303,7 @@ describe("what nobody knew the value of", () => {
       const totals = (model: Model) => model.sections.at(-1)
       const known = await stated.model("TAX", year)
       assert.notProperty(totals(known), "holdingsValued")
-      // As it is booked where the asset has no market.
+      // As booked if the asset has no market.
       await bench.query("ALTER TABLE ledger_transactions DISABLE TRIGGER ALL")
       await bench.query(
         `UPDATE ledger_transactions SET refs = (refs::jsonb || '{"mark":null,"markTs":null,"valueUsdc":null}'::jsonb)::json
@@ -323,7 +323,7 @@ describe("what nobody knew the value of", () => {
   })
 })
 
-/** The end of a statement is the beginning of the next, in every currency that both have. */
+/** The end of one statement equals the beginning of the next, in every currency that both have. */
 const meet = (before: Model, after: Model): void => {
   for (const { currency, closing } of before.sections) {
     const next = after.sections.find((section: Model) => section.currency === currency)

@@ -1,5 +1,5 @@
 /**
- * A swap that is open on both sides is compared in all of its terms: other terms are a misfit, and nothing of them is booked
+ * A swap that is open on both sides is compared in all its terms: different terms are a misfit, and are not booked
  * (A2-103).
  */
 import { assert, describe, it } from "@effect/vitest"

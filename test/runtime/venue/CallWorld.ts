@@ -1,6 +1,6 @@
 /**
- * Processes of the service over one memory store and one memory venue, in virtual time: what tests of venue calls and events
- * run, kill, freeze and let lose answers. Nothing here waits for real time.
+ * Processes of the service over one memory store and one memory venue, in virtual time, for tests of venue calls and
+ * events: the tests run, kill and freeze processes, and lose answers. No wait takes real time.
  */
 import { Clock, Context, Effect, Exit, Layer, Logger, References, Scope } from "effect"
 import { ActorHost, type Turn } from "../../../src/runtime/engine/mailbox/ActorHost.ts"
@@ -52,15 +52,15 @@ export class CallWorld {
   readonly outside = new Lane(this.timeline, "outside")
   readonly venue: VenueMemory
   readonly processes: Array<CallProcess> = []
-  /** What processes logged as errors. */
+  /** The errors that processes have logged. */
   readonly errors: Array<string> = []
 
-  /** What a process has for the venue instead, and for the host. */
+  /** Replaces the venue that a process, and its host, use. */
   readonly bend: (venue: VenueShape) => VenueShape
   bendHost: (host: ActorHost["Service"]) => ActorHost["Service"] = (host) => host
-  /** Quotes that processes heard, as if probes were quoted for. */
+  /** Quotes that processes received, as if probes had quotes. */
   readonly quotes: Array<Quoted> = []
-  /** Hears whatever processes log. */
+  /** Called with every log message of the processes. */
   onLog: (message: string) => void = () => {}
 
   constructor(
@@ -71,7 +71,7 @@ export class CallWorld {
     this.venue = new VenueMemory({ now: () => this.timeline.now, fault })
   }
 
-  /** Starts a process, which takes the store over from the one before. */
+  /** Starts a process, which takes over the store from the previous one. */
   launch(): CallProcess {
     const process = new CallProcess(this, `p${this.processes.length + 1}`)
     this.processes.push(process)
@@ -79,17 +79,17 @@ export class CallWorld {
     return process
   }
 
-  /** Lets so much time pass, ms. */
+  /** Lets this time pass, ms. */
   run(millis: number): void {
     this.timeline.run(this.timeline.now + millis)
   }
 
-  /** Refs in flight, as stored. */
+  /** Stored refs of calls in flight. */
   get inFlight(): ReadonlyArray<string> {
     return this.store.rows("venueCalls").map(({ ref }) => ref)
   }
 
-  /** States of the probes by id, as stored. */
+  /** Stored states of the probes, by id. */
   get probes(): ReadonlyMap<number, string> {
     return new Map(this.store.rows("venueProbes").map(({ id, state }) => [id, state]))
   }
@@ -170,7 +170,7 @@ export class CallProcess {
     })
   }
 
-  /** Runs an effect in this process; what it answers, once it has. */
+  /** Runs an effect in this process; holds its result once it has ended. */
   run<A, E>(effect: Effect.Effect<A, E, Services>): { readonly exit: Exit.Exit<A, E> | null } {
     const { context } = this
     if (context === null) throw new Error("the process has not started")
@@ -179,19 +179,19 @@ export class CallProcess {
     return heard
   }
 
-  /** Starts so many probes of a client in one commit. */
+  /** Starts this number of probes of a client in one commit. */
   probe(clientId: number, calls: number): { readonly exit: Exit.Exit<ReadonlyArray<number>, unknown> | null } {
     return this.run(probing(clientId, calls))
   }
 
-  /** Starts a probe of each client, 64 side by side, each once there is room for its call. */
+  /** Starts a probe of each client, 64 at a time, each once there is room for its call. */
   probeInRoom(clientIds: ReadonlyArray<number>): { readonly exit: Exit.Exit<void, unknown> | null } {
     const one = (clientId: number) =>
       Effect.flatMap(VenueCalls, ({ room }) => Effect.andThen(room, probing(clientId, 1)))
     return this.run(Effect.forEach(clientIds, one, { concurrency: 64, discard: true }))
   }
 
-  /** Whether nothing is in flight under these refs within 5 s. */
+  /** Waits up to 5 s until no call is in flight under these refs. False: some still are. */
   known(clientId: number, refs: ReadonlyArray<string>): { readonly exit: Exit.Exit<boolean, unknown> | null } {
     return this.run(Effect.flatMap(ActorHost, (host) => callsEnded(host, clientId, refs)))
   }
@@ -201,7 +201,7 @@ export class CallProcess {
     return Context.get(this.context, VenueLink).state()
   }
 
-  /** Whether the events up to this number are taken, by the check that a jump of the clock uses. */
+  /** Whether the events up to this number are processed, by the check of a clock jump. */
   isAt(number: number): boolean {
     if (this.context === null) throw new Error("the process has not started")
     return Context.get(this.context, VenueProgress).isAt(number)

@@ -1,6 +1,6 @@
 /**
- * Klines and offers that can't be true answer as if the venue had not answered, are set aside once a minute and never kept
- * (A2-115); nobody waits for klines of a venue that is known to be away (A2-114).
+ * Impossible klines and offers count as no answer of the venue, are quarantined once a minute, and are never cached
+ * (A2-115); no reader waits for klines while the venue is known to be unavailable (A2-114).
  */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
@@ -113,7 +113,7 @@ describe("A2-115: klines", () => {
 })
 
 describe("A2-114: klines of a venue that is away", () => {
-  /** Ms of the test's clock until a read has its answer, at most six seconds. */
+  /** Milliseconds of the test's clock until a read has its answer, at most six seconds. */
   const waited = (feed: MarketFeed["Service"], asked = window) =>
     Effect.gen(function* () {
       const heard: Array<string> = []

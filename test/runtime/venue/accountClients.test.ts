@@ -1,4 +1,4 @@
-/** Whose accounts are: read together, remembered, and asked again when they could not be read or are none of ours. */
+/** The clients of accounts: read together, cached, and read again after a failed read, or if the account is not ours. */
 import { assert, beforeEach, describe, it } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
 import { Unavailable } from "../../../src/runtime/engine/mailbox/ActorHost.ts"
@@ -6,7 +6,7 @@ import { AccountClients } from "../../../src/runtime/services/venue/AccountClien
 
 let reads: Array<ReadonlyArray<string>>
 let isAway: boolean
-/** Accounts of ours are called by their client's id. */
+/** Our accounts are named after their client's id. */
 const stored = {
   clientIds: (accounts: ReadonlyArray<string>) =>
     Effect.suspend(() => {
@@ -23,7 +23,7 @@ beforeEach(() => {
   isAway = false
 })
 
-/** Runs work while accounts are found out. */
+/** Runs work while the loop that finds clients runs. */
 const found = <A, E>(work: (clients: AccountClients) => Effect.Effect<A, E>): Promise<A> =>
   Effect.runPromise(
     Effect.gen(function* () {

@@ -1,6 +1,7 @@
 /**
- * What waits of one client is decided in one turn and one commit (decision 14): events of its account, ends of its calls. A
- * bad one spoils no other. In virtual time, over a memory store and a memory venue; commits are counted by the client's token.
+ * The waiting items of one client are decided in one turn and one commit (decision 14): events of its account, outcomes
+ * of its calls. A bad item affects no other. In virtual time, over a memory store and a memory venue; the client's
+ * token counts the commits.
  */
 import { assert, describe, it } from "@effect/vitest"
 import type { ActorHost, Turn } from "../../../src/runtime/engine/mailbox/ActorHost.ts"
@@ -10,7 +11,7 @@ import { account, aside, mark, orderOf, saying, sequence, withVoidProbe } from "
 
 const commitsOf = (world: CallWorld): number => world.store.image("client:7").token ?? 0
 
-/** A host whose turns break when `breaks` says so of what was decided; `isAside`: something was set aside. */
+/** A host whose turns fail when `breaks` returns true for the decided items. `isAside`: a message was quarantined. */
 const breaking =
   (breaks: (turn: Turn, isAside: boolean) => boolean) =>
   (host: ActorHost["Service"]): ActorHost["Service"] => ({
@@ -44,7 +45,7 @@ describe("events of an account", () => {
       [world.probes.get(id), sequence(world), mark(world), process.events.held],
       ["EXECUTED", count, count, 0]
     )
-    // The first one may have gone before the others came.
+    // The first one may have been decided before the others arrived.
     assert.isAtMost(commitsOf(world) - before, 5)
     assert.deepStrictEqual(world.errors, [])
   })

@@ -1,4 +1,6 @@
-/** F30: the checksum of an order book, against the venue's published example, the CRC catalogue and a plain reckoning. */
+/**
+ * F30: the checksum of an order book, against the venue's published example, the CRC catalogue and a plain computation.
+ */
 import { assert, describe, it } from "@effect/vitest"
 import * as fc from "fast-check"
 import { crc32 } from "node:zlib"

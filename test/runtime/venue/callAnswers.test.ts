@@ -1,6 +1,6 @@
 /**
- * A caller who waits for the end of a venue call is answered in the turn that takes it: one commit has both, and what stands
- * against the answer never stands against the end (A1-51, A1-53).
+ * A caller who waits for the outcome of a venue call is answered in the turn that applies it: one commit has both, and
+ * a fault of the answer never prevents the outcome (A1-51, A1-53).
  */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Exit } from "effect"
@@ -13,12 +13,12 @@ import { CallWorld } from "./CallWorld.ts"
 
 const key = { principal: "partner:1", key: "key-1", fingerprint: "f" } as const
 const form = { statuses: [200], enveloped: true }
-/** Of a request whose first commit is in. */
+/** The caller of a request whose first commit is stored. */
 const caller = {} as unknown as Caller
 
 const slow = () => ({ toCaller: 50 })
 
-/** Waits for the probe's end with this answer; the body that the caller received, once it received one. */
+/** Waits for the probe's outcome with this answer. Returns the body that the caller received, once it has one. */
 const asking = (world: CallWorld, answer: (turn: Turn) => unknown) => {
   const process = world.launch()
   process.probe(1, 1)

@@ -1,6 +1,6 @@
 /**
- * Which call is made next: those of one object one at a time and in order, those of different objects of one client side by
- * side, so many at once; an object whose answer is lost keeps nobody else back.
+ * The order of calls: calls of one object are sequential and in order, calls of different objects of one client are
+ * concurrent, up to a limit; an object whose answer is lost delays no other object.
  */
 import { assert, describe, it } from "@effect/vitest"
 import * as fc from "fast-check"
@@ -12,7 +12,7 @@ const call = (clientId: number, ref: string): Waiting => ({
   deadline: 5_000
 })
 
-/** The calls that are begun now, by ref. */
+/** The refs of the calls that start now. */
 const begun = (lanes: CallLanes): ReadonlyArray<string> => {
   const refs: Array<string> = []
   for (let next = lanes.next(); next !== null; next = lanes.next()) refs.push(next.row.ref)
@@ -45,7 +45,7 @@ describe("lanes of calls", () => {
     for (const ref of ["O-1", "O-1-c1", "O-2"]) lanes.add(call(7, ref))
     assert.deepStrictEqual(begun(lanes), ["O-1", "O-2"])
     lanes.forget("O-1")
-    // Its way is taken until the answer comes.
+    // Its place is occupied until the answer arrives.
     assert.deepStrictEqual([begun(lanes), lanes.has("O-1"), lanes.running], [[], false, 2])
     lanes.free(call(7, "O-1"), true)
     assert.deepStrictEqual(begun(lanes), ["O-1-c1"])
@@ -85,7 +85,7 @@ describe("lanes of calls", () => {
     assert.deepStrictEqual(begun(lanes), ["O-1", "O-2"])
   })
 
-  /** Of each object one call at most on its way unless its end is known, in order; within all bounds; nothing is left. */
+  /** Each object has at most one call in flight without a known outcome, in order; all limits hold; no call is left. */
   const step = fc.record({
     what: fc.constantFrom("add", "add", "begin", "free", "retry", "forget"),
     client: fc.integer({ min: 1, max: 3 }),
@@ -109,10 +109,10 @@ describe("lanes of calls", () => {
 const atOnce = 5
 const ofClient = 3
 
-/** Lanes beside a plain list of what was asked for, in order. */
+/** Lanes beside a plain list of the requested calls, in order. */
 class LaneWorld {
   readonly lanes = lanesOf({ atOnce, ofClient })
-  /** Refs whose calls were begun, once each. */
+  /** Refs whose calls were started, once each. */
   readonly made: Array<string> = []
   private readonly all: Array<Waiting> = []
   private readonly onTheirWay: Array<Waiting> = []
@@ -153,7 +153,7 @@ class LaneWorld {
     }
   }
 
-  /** Every earlier call of its object is over, and there is room for it. */
+  /** True if every earlier call of its object has ended, and there is room for it. */
   private judge({ row: { ref, clientId } }: Waiting): void {
     const owner = ownerOfRef(ref)?.id
     const before = this.all.slice(

@@ -1,6 +1,6 @@
 /**
- * The service's end of a session of calls, against a venue that is hostile, broken or silent: whoever waits is told at once, or
- * after the patience, that there is no answer; the next call opens another connection (A2-115).
+ * The service's end of a session of calls, against a venue that is hostile, broken or silent: every waiting caller gets
+ * the failure at once, or after the timeout; the next call opens another connection (A2-115).
  */
 import { afterEach, assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
@@ -28,7 +28,7 @@ const outcome: VenueOutcome = {
   swap: null
 }
 
-/** What the venue does with a call; `at` counts the calls of all its connections. */
+/** The venue's reaction to a call; `at` counts the calls of all its connections. */
 type Answering = (call: { readonly id: number; readonly at: number }, socket: Duplex) => void
 
 const line = (value: unknown): string => `${JSON.stringify(value)}\n`

@@ -1,6 +1,7 @@
 /**
- * Calls of the venue: made once, side by side, within 5 s or never, by the owner of the database alone; what is lost is asked
- * for and voided (architecture, Engine: venue calls; D6, A2-26). In virtual time, over a memory store and a memory venue.
+ * Calls of the venue: made once, concurrently, within 5 s or never, only by the owner of the database; lost calls are
+ * queried and voided (architecture, Engine: venue calls; D6, A2-26). In virtual time, over a memory store and a memory
+ * venue.
  */
 import { assert, describe, it } from "@effect/vitest"
 import { Exit } from "effect"
@@ -71,7 +72,7 @@ describe("calls of the venue", () => {
       if (name === "placeOrder") order.push(ref)
       return { toVenue: 300, toCaller: 1 }
     })
-    // Which would say the end of a call before its answer does.
+    // An event would otherwise report the outcome before the answer.
     world.venue.deaf = true
     const process = world.launch()
     process.probe(7, 1)
@@ -112,7 +113,7 @@ describe("calls of the venue", () => {
     ["refused", { refused: "the market is halted" }, "REFUSED", [1, 0]]
   ] as const)("A2-26: a call %s", (_, fault, state, came) => {
     const world = new CallWorld((name) => (name === "placeOrder" ? fault : { toVenue: 2, toCaller: 2 }))
-    // No event says it first.
+    // No event reports it first.
     world.venue.deaf = true
     const process = world.launch()
     const [id] = (process.probe(7, 1), world.run(3), [...world.probes.keys()])
@@ -155,7 +156,7 @@ describe("calls of the venue", () => {
     first.lane.kill()
     const second = world.launch()
     world.run(500)
-    // The one that was on its way is whatever came first at the venue; the two that were not made are void.
+    // The call in flight has the outcome that came first at the venue; the two calls that were not sent are void.
     assert.deepStrictEqual([...world.probes.values()].slice(1), ["VOID", "VOID"])
     assert.deepStrictEqual([world.inFlight, second.figures.made], [[], 0])
     for (const id of world.probes.keys()) assert.isAtMost(times(world, `P-${id}`)[1] as number, 1)
@@ -170,7 +171,7 @@ describe("calls of the venue", () => {
     older.probe(8, 1)
     world.run(100)
     older.probe(7, 1)
-    // The turn is decided and stored in this very moment, the call not yet made.
+    // The turn is decided and stored at this moment, and the call is not sent yet.
     world.timeline.run(world.timeline.now + 1, () => world.inFlight.length === 1)
     older.lane.stalledUntil = world.timeline.now + millis
     const ref = world.inFlight[0] as string
@@ -203,7 +204,7 @@ describe("calls of the venue", () => {
     (steps) => {
       const world = new CallWorld()
       const process = world.launch()
-      // The account is open: the next call needs nothing but the database's word.
+      // The account is open: the next call only needs the check of the database's owner.
       process.probe(7, 1)
       world.run(1_000)
       let reads = 0
@@ -240,7 +241,7 @@ describe("calls of the venue", () => {
       return { late: process.figures.tooLate > 0, few: mostHeld <= 2 * 128, other, left: world.inFlight.length }
     }
     assert.deepStrictEqual(crowd(true), { late: false, few: true, other: "EXECUTED", left: 0 })
-    // What is decided all at once is late for the most part, and keeps others back.
+    // Most of the calls that are decided at once are late, and they delay others.
     assert.deepStrictEqual(crowd(false), { late: true, few: false, other: "IN_FLIGHT", left: 0 })
   })
 

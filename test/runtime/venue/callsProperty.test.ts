@@ -1,7 +1,7 @@
 /**
- * Venue calls under whatever happens: processes that die, freeze and are replaced, answers and requests that are lost, late
- * or slow. In the end each call is executed at most once, made at most once, and known on both sides alike. The faults
- * planted at the end show that this is noticed when it is not so.
+ * Venue calls under random faults: processes that die, freeze and are replaced; answers and requests that are lost,
+ * late or slow. In the end each call was made and executed at most once, and both sides agree on its outcome. The
+ * planted faults at the end show that a violation is detected.
  */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
@@ -21,7 +21,7 @@ const faultOf = (random: SeededRandom): RequestFault => ({
   ...(random.chance(0.1) ? { refused: "no" } : {})
 })
 
-/** Half a minute of work and trouble, then calm; what does not hold, or null. */
+/** Half a minute of work with faults, then without. Returns the violation, or null. */
 const run = (seed: number, bend: Bend = straight): string | null => {
   const random = new SeededRandom(seed)
   let calm = false

@@ -1,6 +1,6 @@
 /**
- * Comparisons with a venue that does not answer queries of accounts' events: its snapshots are compared all the same, in a bounded
- * time (A2-103). In virtual time, over a memory store and a memory venue.
+ * Comparisons with a venue that does not answer queries of accounts' events: its snapshots are compared anyway, within
+ * a limited time (A2-103). In virtual time, over a memory store and a memory venue.
  */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Exit, Layer } from "effect"
@@ -22,7 +22,7 @@ const layer = VenueComparison.layer.pipe(
     Layer.mergeAll(Directory.layer, QuoteBoard.layer, MisfitReads.layer.pipe(Layer.provideMerge(OutOfSync.layer)))
   )
 )
-/** The comparison of a process; its state lasts as long as the process. */
+/** The comparison of a process; its state ends with the process. */
 const comparing = (world: CallWorld, process: CallProcess): VenueComparison["Service"] => {
   const made: { comparison?: VenueComparison["Service"] } = {}
   process.run(
@@ -86,7 +86,7 @@ describe("A2-103: a venue that withholds the events of an account", () => {
   ] as const)("and %s: the account is compared after ten waits", (_, answer) => {
     const { world, process, comparison } = withheld([7], answer)
     const read = process.run(comparison.compare(account))
-    // The daily slice compares the account once more than the retries.
+    // The daily slice compares the account once in addition to the retries.
     world.run((waitsMost - 2) * minute)
     const waits = `The venue has published events of ${account} that could not be applied yet: the account was not compared.`
     assert.deepStrictEqual([read.exit, alarms(world)], [Exit.succeed([waits]), []])

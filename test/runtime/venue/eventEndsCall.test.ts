@@ -1,7 +1,7 @@
 /**
- * An event that is here before the answer of its call ends the call: once, whatever the answer or a look-up says later, also
- * at a venue that executes and does not see it at once (C1, D6, A2-26). An event with a time before the account's earlier events
- * ends none (A2-115). In virtual time, over a memory store and a memory venue.
+ * An event that arrives before the answer of its call ends the call, once, whatever the answer or a lookup reports
+ * later, also at a venue that executes and does not show the result at once (C1, D6, A2-26). An event with a time
+ * before the account's earlier events ends no call (A2-115). In virtual time, over a memory store and a memory venue.
  */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Exit } from "effect"
@@ -15,11 +15,11 @@ import { sampleRows } from "../engine/fixtures.ts"
 import { CallWorld, uidOf } from "./CallWorld.ts"
 import { account, aside, orderOf, saying, sequence } from "./eventWorld.ts"
 
-/** How often the object of a call has heard of its end. */
+/** The number of times that the object of a call got its outcome. */
 const ends = (world: CallWorld) =>
   world.store.rows("audit").filter(({ action }) => action === "venueProbe.end" || action === "venueProbe.found").length
 
-/** A venue whose answers to look-ups and voidings do not see what it has executed. */
+/** A venue whose lookups and voidings do not show its executions. */
 const lagging =
   (lag: { on: boolean }, blind: (outcome: VenueOutcome) => VenueOutcome = unseen) =>
   (venue: VenueShape): VenueShape => {

@@ -1,6 +1,6 @@
 /**
- * Grids that judge what the venue says of orders follow its listing: an event is held to the grid of now, and a grid that has
- * changed condemns nothing (A2-115).
+ * The grids by which the venue's reports of orders are checked follow its listing: an event is checked by the present
+ * grid, and a changed grid makes no event wrong (A2-115).
  */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
@@ -15,7 +15,7 @@ import { contract } from "../rfq/rfqTurns.ts"
 import { CallWorld } from "./CallWorld.ts"
 import { account, orderOf, saying } from "./eventWorld.ts"
 
-/** A world whose client 7 has one order at the venue; its listing is as `listed` has it, of one version always. */
+/** A world whose client 7 has one order at the venue. Its listing is `listed`, always with the same version. */
 const withListing = () => {
   const listed: { change: Partial<VenueMarket>; reads: number; away: boolean } = { change: {}, reads: 0, away: false }
   const world = new CallWorld(
@@ -101,7 +101,7 @@ describe("A2-115: a settlement of a market is judged by a listing that is made a
     markets: [market(settled.symbol, { delisted })],
     stakingMarkets: []
   })
-  /** A judge that knows a listing of before the settlement, and the venue's answers to its reads. */
+  /** A judge with a listing from before the settlement, and the venue's answers to its reads. */
   const judging = (...answers: ReadonlyArray<ReturnType<typeof listingAt> | null>) => {
     const listing = makeLastListing()
     listing.believe(listingAt(now - 1, false))

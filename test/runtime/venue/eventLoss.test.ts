@@ -1,6 +1,6 @@
 /**
- * Events that the venue does not give any more: every account is read again, also a quiet one, and no fault ends the reading
- * (A2-96, A2-115). In virtual time, over a memory store and a memory venue.
+ * Events that the venue no longer provides: every account is read again, also one without new events, and no fault ends
+ * the reads (A2-96, A2-115). In virtual time, over a memory store and a memory venue.
  */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Exit, Stream } from "effect"
@@ -10,7 +10,10 @@ import { VenueProgress } from "../../../src/runtime/ports/VenueProgress.ts"
 import { uidOf } from "./CallWorld.ts"
 import { account, aside, lost, mark, orderOf, saying, sequence, withVoidProbe } from "./eventWorld.ts"
 
-/** A world that has heard one event of client 7's account; its process is dead, and the venue has executed the probe since. */
+/**
+ * A world that has received one event of client 7's account. Its process is dead, and the venue has executed the probe
+ * since.
+ */
 const withLostExecution = (bend: (venue: VenueShape) => VenueShape = (venue) => venue) => {
   const made = withVoidProbe(bend)
   const { world, process, id, ref } = made
@@ -95,7 +98,7 @@ describe("events that the venue keeps no more", () => {
       accountEvents: (of, after) =>
         Effect.map(venue.accountEvents(of, after), (found) => found.filter(({ number }) => (number ?? 0) > gone))
     }))
-    // Two more of the account, and of the three that were not heard the first one is gone.
+    // Two further events of the account. Of the three that were not received, the first one is lost.
     for (let n = 0; n < 2; n++) world.venue.publish(account, saying(orderOf(null)))
     world.venue.forgotten = world.venue.events.length
     gone = 2
@@ -233,7 +236,7 @@ describe("A2-96: an event after a gap", () => {
   }
 
   it("is applied at once if the venue gives the events of the gap and they are unreadable", () => {
-    // The venue's list lags: it does not yet contain the event that the stream has delivered.
+    // The venue's list lags: it lacks the event that the stream has delivered.
     const world = gapOf((found) => found.flatMap(({ number }) => (number === 2 ? [unreadable(2)] : [])))
     world.run(20)
     assert.deepStrictEqual([sequence(world), aside(world)], [3, ["no JSON"]])

@@ -1,5 +1,5 @@
 /**
- * Numbers that can't be true, in events and heartbeats: set aside, and nothing waits for them (A2-96, A2-115). In virtual
+ * Impossible numbers in events and heartbeats: quarantined, and nothing waits for them (A2-96, A2-115). In virtual
  * time, over a memory store and a memory venue.
  */
 import { assert, describe, it } from "@effect/vitest"
@@ -17,7 +17,7 @@ describe("the cursor of events", () => {
       [true, false, false]
     )
     assert.isTrue(cursor.heartbeat(1_000_000))
-    // Only the first word of a connection may be far ahead.
+    // Only the first heartbeat of a connection may be far ahead.
     assert.isFalse(cursor.heartbeat(absurd))
     assert.isTrue(cursor.believes(1_000_000 + aheadLimit))
     cursor.again()
@@ -65,7 +65,7 @@ describe("numbers that can't be true", () => {
       [[tooFar, null]]
     )
     assert.deepStrictEqual([world.probes.get(id), sequence(world), process.events.reconnects], ["EXECUTED", 1, 0])
-    // Its own number is there still, and what follows is taken.
+    // Its own number is still missing, and the following events are applied.
     world.venue.send(event)
     world.venue.publish(account, saying(orderOf(ref)))
     world.run(1_000)
@@ -145,7 +145,7 @@ describe("a flood of events that nobody can apply", () => {
     assert.deepStrictEqual(world.errors.slice(10), [
       "1284 more messages of this kind were quarantined; venue quarantine list shows them"
     ])
-    // Quiet since: the next one is logged at once.
+    // No similar message since, so the next one is logged at once.
     world.venue.publish(account, saying(order))
     world.run(1_000)
     assert.strictEqual(world.errors.length, 12)

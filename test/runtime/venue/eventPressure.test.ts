@@ -1,7 +1,7 @@
 /**
- * One account that can't go on, and numbers that never come: everybody else's events are taken, what waits is bounded, and
- * the mark passes nothing that is not committed or set aside (A2-96, A2-115). In virtual time, over a memory store and a
- * memory venue.
+ * One account that can't continue, and numbers that never arrive: the events of all other accounts are applied, waiting
+ * events are limited, and the checkpoint passes no event that is not committed or quarantined (A2-96, A2-115). In
+ * virtual time, over a memory store and a memory venue.
  */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
@@ -10,7 +10,10 @@ import { heldLimit } from "../../../src/runtime/services/venue/EventCursor.ts"
 import { uidOf } from "./CallWorld.ts"
 import { account, aside, mark, orderOf, saying, sequence, withVoidProbe } from "./eventWorld.ts"
 
-/** A world whose venue says of account 7 nothing that is missing, until it is let: the account's gap stays. */
+/**
+ * A world whose venue does not provide missing events of account 7 until the test allows it, so that the account's gap
+ * stays.
+ */
 const withStuckAccount = () => {
   const stuck = { now: true }
   const made = withVoidProbe((venue: VenueShape) => ({
@@ -28,7 +31,7 @@ const withStuckAccount = () => {
   assert.strictEqual(made.world.probes.get(other), "VOID")
   const { venue } = made.world
   const sayOther = () => venue.publish(uidOf(8), saying(orderOf(`P-${other}`, { account: uidOf(8) })))
-  /** Said, but never sent by itself: a gap of the account alone. */
+  /** Published, but never sent: a gap of the account alone. */
   const event = { number: 1, at: made.world.timeline.now, fact: saying(orderOf(made.ref))({ account, sequence: 1 }) }
   venue.skip(account)
   venue.deaf = true

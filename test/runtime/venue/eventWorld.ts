@@ -1,4 +1,4 @@
-/** What tests of the venue's events say and look at, in a `CallWorld`. */
+/** Messages and checks for tests of the venue's events, in a `CallWorld`. */
 import { assert } from "@effect/vitest"
 import type { AccountFact } from "../../../src/machines/venue/VenueEvent.ts"
 import type { VenueOrder } from "../../../src/machines/venue/venueObjects.ts"
@@ -24,7 +24,10 @@ interface ProbeWorld {
   readonly ref: string
 }
 
-/** A world whose client 7 has one probe that the venue never got: void here, and what comes later is a late find. */
+/**
+ * A world whose client 7 has one probe that the venue never received: void here, so that a later execution is a late
+ * find.
+ */
 export const withVoidProbe = (bend: (venue: VenueShape) => VenueShape = (venue) => venue): ProbeWorld => {
   const world = new CallWorld((name) => (name === "placeOrder" ? { lost: "before" } : {}), bend)
   const process = world.launch()
@@ -41,7 +44,7 @@ export const aside = (world: CallWorld): ReadonlyArray<string> =>
   world.store.rows("venueQuarantine").map(({ reason }) => reason)
 export const mark = (world: CallWorld): number | undefined => world.store.rows("venueCursor")[0]?.number
 
-/** Rows of events that were passed unread, as what they say. */
+/** The quarantine entries of skipped events, as sentences. */
 export const lost = (world: CallWorld): ReadonlyArray<unknown> =>
   world.store
     .rows("venueQuarantine")

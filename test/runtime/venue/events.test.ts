@@ -1,6 +1,7 @@
 /**
- * Events of the venue: taken once and in order, whatever is doubled, dropped, late, broken or hostile; what can't be applied is
- * set aside and stops nobody (A2-95, A2-96, A2-115). In virtual time, over a memory store and a memory venue.
+ * Events of the venue: applied once and in order, whatever is doubled, dropped, late, broken or hostile; an event that
+ * can't be applied is quarantined and delays no other (A2-95, A2-96, A2-115). In virtual time, over a memory store and
+ * a memory venue.
  */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
@@ -31,7 +32,7 @@ describe("events of the venue", () => {
     venue.send(first)
     world.run(500)
     assert.deepStrictEqual([world.probes.get(id), sequence(world), aside(world)], ["EXECUTED", 1, []])
-    // The next one is not sent; the one after it is.
+    // The next event is not sent; the one after it is.
     const unsent = { number: 2, at: world.timeline.now, fact: saying(orderOf(ref))({ account, sequence: 2 }) }
     venue.events.push(unsent)
     venue.skip(account)
@@ -73,13 +74,16 @@ describe("events of the venue", () => {
     assert.deepStrictEqual([aside(world), world.probes.get(id), sequence(world), mark(world)], [[reason], "VOID", 1, 1])
     assert.deepStrictEqual(world.errors, ["a message of the venue is quarantined; venue quarantine list shows it"])
     assert.strictEqual(world.store.rows("audit").filter(({ action }) => action === "venue.setAside").length, 1)
-    // Nobody's money stops: what follows is taken.
+    // No client's money is paused: the following event is applied.
     world.venue.publish(account, saying(orderOf(ref)))
     world.run(1_000)
     assert.strictEqual(world.probes.get(id), "EXECUTED")
   })
 
-  /** A world like that of `withVoidProbe`, whose venue is asked again for what it now has executed, loses the answer, or hangs. */
+  /**
+   * A world like that of `withVoidProbe`. Its venue is queried again for the execution, and answers, loses the answer,
+   * or hangs.
+   */
   const withLateProbe = (answers: "given" | "lost" | "never") => {
     const asked: Array<string> = []
     const late = { now: false }
@@ -117,7 +121,7 @@ describe("events of the venue", () => {
       [world.probes.get(id), aside(world), mark(world), asked],
       ["EXECUTED", ["its quantity is off the market's grid"], 1, [ref]]
     )
-    // What names no object of ours has nothing to be read again.
+    // A message that names no object of ours causes no read.
     world.venue.publish(account, saying(orderOf(null, { qty: "0.0015" })))
     world.run(1_000)
     assert.deepStrictEqual([asked.length, mark(world)], [1, 2])
@@ -220,7 +224,7 @@ describe("events of the venue", () => {
     assert.strictEqual(mark(world), 6)
     assert.isTrue(next.link.connected)
     assert.strictEqual(world.errors.length, 1)
-    // The account's own sequence fetches what was missed.
+    // The account's own sequence fetches the missed event.
     world.venue.publish(account, saying(orderOf(ref)))
     world.run(1_000)
     assert.deepStrictEqual([sequence(world), mark(world)], [7, 7])

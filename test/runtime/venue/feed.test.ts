@@ -1,6 +1,6 @@
 /**
- * The market feed over a venue that misbehaves: one connection for all readers, the newest wins, what is lost is asked for
- * again, and what can't be true is set aside (A2-02, A2-114, A2-115, F3, F30).
+ * The market feed over a venue that misbehaves: one connection for all readers, the newest message wins, lost messages
+ * are requested again, and impossible ones are quarantined (A2-02, A2-114, A2-115, F3, F30).
  */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
@@ -63,7 +63,7 @@ describe("the connection", () => {
       yield* settle
       assert.strictEqual(venue.subscribed.length, 2)
       assert.strictEqual(venue.open, 1)
-      // A venue that began anew counts from the beginning.
+      // A restarted venue counts from the beginning.
       yield* say(ticker(symbol, 1, start + 5_000, { mark: "60100" }))
       assert.strictEqual(mark(feed)?.price.toString(), "60100")
       assert.isTrue(isFresh(mark(feed)!, start + 5_000))

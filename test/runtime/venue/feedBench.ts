@@ -13,7 +13,7 @@ import { type Line, ScriptedVenue } from "../../support/ScriptedVenue.ts"
 
 export const start = 1_764_000_000_000
 
-/** Lets what has come be taken. */
+/** Lets the feed process the received messages. */
 export const settle = Effect.forEach(Array.from({ length: 50 }), () => Effect.yieldNow, { discard: true })
 
 /** A feed that ends with the test's scope. `prepare` runs before it connects. `store` holds the rows of earlier processes. */
@@ -47,13 +47,13 @@ export const openFeed = (prepare: (venue: ScriptedVenue) => void = () => {}, sto
       listing,
       clock,
       aside,
-      /** Says lines and lets them be taken. */
+      /** Sends lines and lets the feed process them. */
       say: (...lines: ReadonlyArray<Line>) =>
         Effect.andThen(
           Effect.sync(() => venue.publish(...lines)),
           settle
         ),
-      /** A heartbeat every second, as a venue that lives sends them. */
+      /** Sends a heartbeat every second, like a live venue. */
       pass: (seconds: number) =>
         Effect.forEach(
           Array.from({ length: seconds }),

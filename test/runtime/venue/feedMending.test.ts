@@ -1,6 +1,6 @@
 /**
- * The market feed's own mending: other markets or grids are subscribed anew, a snapshot that never came is asked for, and one
- * that can't be true is not asked for without pause (A2-02, A2-115, F3).
+ * The market feed's repairs: changed markets or grids are subscribed again, a missing snapshot is requested, and an
+ * impossible one is not requested again without a pause (A2-02, A2-115, F3).
  */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
@@ -16,7 +16,7 @@ const levels = { bids: [["60000", "1"]], asks: [["60000.1", "1"]] } as const
 const listed = (venue: ScriptedVenue, version: number, ...markets: ReadonlyArray<VenueMarket>) => {
   venue.listing = { ...venue.listing, version, markets }
 }
-/** The venue's events go on, and the listing is read again. */
+/** The venue publishes an event, after which the listing is read again. */
 const relisted = (venue: ScriptedVenue, number: number) =>
   Effect.gen(function* () {
     venue.publish(venue.beat(number))

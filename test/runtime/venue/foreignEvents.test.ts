@@ -1,6 +1,6 @@
 /**
- * Events of accounts of another service at the same venue: the cursor passes them, nothing of them is kept or logged, and what
- * is of this service's own accounts goes on between them.
+ * Events of accounts of another service at the same venue: the cursor passes them, they are neither stored nor logged,
+ * and the events of this service's own accounts between them are applied.
  */
 import { assert, describe, it } from "@effect/vitest"
 import type { AccountFact } from "../../../src/machines/venue/VenueEvent.ts"

@@ -1,6 +1,6 @@
 /**
- * The venue's two streams over HTTP, against a server that is hostile or broken: what can't be read is handed on as its bytes
- * and stops nothing, another version is never read, and a connection that is silent or cut is over (A2-115, F3).
+ * The venue's two streams over HTTP, against a server that is hostile or broken: an unreadable line is passed on as its
+ * bytes and delays nothing, another version is never read, and a silent or cut connection ends (A2-115, F3).
  */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Result, Stream } from "effect"
@@ -13,7 +13,7 @@ import { Venue, type VenueShape, VenueUnanswered } from "../../../src/runtime/po
 import { market, stakingMarket } from "../../support/ScriptedVenue.ts"
 import { connectionTo, listening, stopListening } from "../../support/hostileServer.ts"
 
-/** What of a stream was read before it was over, and why it was. */
+/** The lines of a stream that were read before its end, and the reason of the end. */
 interface Heard {
   readonly lines: ReadonlyArray<object>
   readonly over: string
@@ -33,7 +33,7 @@ const heardOf = <A extends object, E extends { readonly _tag: string }>(
   )
 }
 
-/** Reads a stream of a server that writes these pieces one by one, and then does what `last` says. */
+/** Reads a stream of a server that writes these pieces one by one, and then ends as `last` states. */
 const heard = async (
   pieces: ReadonlyArray<string | Buffer>,
   read: (venue: VenueShape) => Stream.Stream<object, { readonly _tag: string }> = (venue) => venue.events(0),
@@ -170,7 +170,7 @@ describe("streams of a hostile venue", () => {
     ]) {
       const { lines, over } = await heard(pieces, stream)
       assert.strictEqual(over, sentence)
-      // What came with the same read of the socket may be left out: the next connection has it.
+      // Lines of the same socket read may be left out: the next connection delivers them.
       assert.isAtMost(lines.length, read)
     }
   })
@@ -243,7 +243,7 @@ describe("pages of a hostile venue", () => {
   })
 
   describe("an answer that lacks a member", () => {
-    /** Each member of the answer, but for those that a venue may leave out, is left out once. */
+    /** Each member of the answer is left out once, except optional ones. */
     const without = (whole: object, mayLack: ReadonlyArray<string>): ReadonlyArray<object> => {
       const members = Object.entries(whole)
       return members

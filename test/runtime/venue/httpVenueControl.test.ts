@@ -1,6 +1,6 @@
 /**
- * The venue's controls over HTTP, against addresses that are no simulator, take no key, hang up or are not there: what was
- * certainly not done and what may have been are told apart (operator surface, sim venue).
+ * The venue's controls over HTTP, against addresses that are no simulator, accept no key, disconnect or do not exist:
+ * the error states whether the command was certainly not executed (operator surface, sim venue).
  */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
@@ -11,7 +11,7 @@ import { connectionTo, listening, stopListening } from "../../support/hostileSer
 const answering = (status: number, body: string): Promise<string> =>
   listening((_, response) => response.writeHead(status, { "content-type": "application/json" }).end(body))
 
-/** Why a read and a command get no answer from an address. */
+/** The reason why a read and a command get no answer from an address. */
 const failures = (url: string) =>
   Effect.gen(function* () {
     const control = yield* VenueControl

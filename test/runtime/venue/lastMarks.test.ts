@@ -1,7 +1,7 @@
 /**
- * Last marks: the worth of a market stays known when it is delisted, regridded or without a mark, and is stored rarely even if it
- * ticks often (F3, F23, F25). The last accepted listing also outlives the process, and is stored only when it has changed
- * (A2-114).
+ * Last marks: the value of a market stays known when the market is delisted, gets other grids or has no mark, and is
+ * stored rarely even if the market ticks often (F3, F23, F25). The last accepted listing also outlives the process, and
+ * is stored only if it has changed (A2-114).
  */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Exit, Layer, Scope } from "effect"
@@ -77,7 +77,7 @@ describe("F25: the last mark known, however old", () => {
   )
 })
 
-/** A feed whose last marks, or whose last listing, are kept in a store until `end`. */
+/** A feed whose last marks, or whose last listing, are written to a store until `end`. */
 const openKept = (
   store: MemoryStore,
   prepare: (venue: ScriptedVenue) => void = withSpot,

@@ -1,4 +1,4 @@
-/** What market data answers while the venue is away, by how long it has been (A2-114, A2-56). */
+/** Answers of market data while the venue is unavailable, by the duration (A2-114, A2-56). */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { TestClock } from "effect/testing"

@@ -1,6 +1,6 @@
 /**
- * An outcome that is all of its event takes that event with it: no turn and no commit when it comes (decision 17). One that
- * names another event than the next one, or comes after it, takes none.
+ * An outcome that contains all of its event also applies that event: the event then needs no turn and no commit
+ * (decision 17). An outcome that names another event than the next one, or arrives after it, applies none.
  */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
@@ -10,7 +10,7 @@ import { CallWorld } from "./CallWorld.ts"
 
 const client = 7
 
-/** A venue whose outcomes name an event; `off`: how far that is from the one that the call made. */
+/** A venue whose outcomes name an event; `off`: the distance from the event that the call made. */
 const naming =
   (off: number) =>
   (venue: VenueShape): VenueShape => {
@@ -24,7 +24,7 @@ const naming =
     }
   }
 
-/** Commits of the client and the sequence that is kept after so many calls, one after the other. */
+/** The client's commits, and the stored sequence, after this number of consecutive calls. */
 const played = (
   bend: (venue: VenueShape) => VenueShape,
   { calls = 3, hasStream = true, fault = {} }: { calls?: number; hasStream?: boolean; fault?: RequestFault } = {}

@@ -1,6 +1,6 @@
 /**
- * Names of services at a venue that they share: what goes out carries the name, what comes in is bare, and what is of
- * others is a number at most.
+ * Names of services at a shared venue: outgoing messages carry the name, incoming ones lose it, and other services'
+ * messages appear as numbers only.
  */
 import { assert, describe, it } from "@effect/vitest"
 import { Context, Effect, Layer, Schema, type SchemaAST, Stream } from "effect"
@@ -33,13 +33,13 @@ const order = {
   group: null
 } as const
 
-/** Whether a value of this schema may be a name of ours, as it stands or in a list. */
+/** Whether a value of this schema may be one of our names, alone or in a list. */
 const isName = (ast: SchemaAST.AST): boolean =>
   ast === Ref.ast ||
   (ast._tag === "Union" && ast.types.some(isName)) ||
   (ast._tag === "Arrays" && ast.rest.some(isName))
 
-/** Every field of a schema, with whether it holds a name. */
+/** Every field of a schema, and whether it holds a name. */
 const fieldsOf = (ast: SchemaAST.AST): ReadonlyArray<readonly [field: string, named: boolean]> => {
   switch (ast._tag) {
     case "Objects":

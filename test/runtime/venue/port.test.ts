@@ -1,6 +1,6 @@
 /**
- * What every implementation of the venue's port promises: HttpVenue against the simulated venue's own process and socket,
- * InProcessVenue over the same core without either; both as they are, and under a service's own name.
+ * The guarantees of every implementation of the venue's port: HttpVenue against the simulated venue's own process and
+ * socket, and InProcessVenue over the same core without them; both directly and under a service's own name.
  */
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { Context, Effect, Exit, Layer, Redacted, Scope, Stream } from "effect"
@@ -15,7 +15,7 @@ import { runVenue } from "../../venue/runningVenue.ts"
 
 interface Bench {
   readonly venue: VenueShape
-  /** Has the venue say that it lives. */
+  /** Makes the venue send a heartbeat. */
   readonly beat: () => void
   readonly close: () => Promise<void>
 }
@@ -264,7 +264,7 @@ const portConformance = (name: string, open: () => Promise<Bench>): void => {
   })
 }
 
-/** As a service sees it whose database has a name there, beside others. */
+/** The port of a service whose database has a name at the venue, beside others. */
 const underName = (open: () => Promise<Bench>) => async (): Promise<Bench> => {
   const bench = await open()
   return { ...bench, venue: venueUnder("NAME22", bench.venue) }

@@ -1,6 +1,7 @@
 /**
- * Quotes are facts of the venue's: hearing one takes no turn and no commit, none is lost with a process, and they keep their
- * places among the events of their account (A2-22, A2-96). In virtual time, over a memory store and a memory venue.
+ * Quotes are facts of the venue: their receipt takes no turn and no commit, none is lost with a process, and they keep
+ * their places among the events of their account (A2-22, A2-96). In virtual time, over a memory store and a memory
+ * venue.
  */
 import { assert, describe, it } from "@effect/vitest"
 import type { AccountFact, VenueEvent } from "../../../src/machines/venue/VenueEvent.ts"

@@ -1,4 +1,7 @@
-/** A board of offers that is read after the venue's clock was moved is judged by the venue's own clock, as its streams are (C4, A2-115). */
+/**
+ * A board of offers that is read after a move of the venue's clock is checked by the venue's own clock, like its
+ * streams (C4, A2-115).
+ */
 import { assert, describe, it } from "@effect/vitest"
 import { TestClock } from "effect/testing"
 import { Effect, Exit, Layer, Option, Stream } from "effect"

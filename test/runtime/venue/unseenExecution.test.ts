@@ -1,6 +1,6 @@
 /**
- * An accept that the venue says it executed without showing the contract is no answer: it is asked for every 2 s, and an alarm
- * after a minute (D4, A2-26, A2-116).
+ * An accept that the venue reports as executed without the contract has no outcome yet: it is queried every 2 s, and an
+ * alarm follows after a minute (D4, A2-26, A2-116).
  */
 import { assert, describe, it } from "@effect/vitest"
 import { Clock, Effect } from "effect"

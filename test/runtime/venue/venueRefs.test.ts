@@ -1,4 +1,4 @@
-/** Refs name their objects, and nothing else does (A2-111). */
+/** Refs name their objects, and no other text does (A2-111). */
 import { assert, describe, it } from "@effect/vitest"
 import * as fc from "fast-check"
 import { ownerOfRef, refLetters } from "../../../src/machines/venue/venueRefs.ts"

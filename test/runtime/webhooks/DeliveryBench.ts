@@ -1,4 +1,6 @@
-/** What the common suite of delivery stores needs of each implementation, and the rows it puts into them. */
+/**
+ * The requirements of the common suite of delivery stores for each implementation, and the rows that the suite writes.
+ */
 import type { DeliveryStore } from "../../../src/runtime/ports/DeliveryStore.ts"
 import { versionOf } from "../../../src/runtime/engine/machine/step.ts"
 import type { DeliveryRow } from "../../../src/runtime/tables/webhook.ts"

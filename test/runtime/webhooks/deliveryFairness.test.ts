@@ -48,7 +48,7 @@ describe("Partners beside each other", () => {
     const healthy = await receiver()
     for (const [index, url] of [hangs.url, hangs.url, hangs.url, dead.url, flapping.url, healthy.url].entries())
       await world.register(index + 1, url)
-    // The bad ones are queued first, so that everything that could be in the way is.
+    // The bad ones are queued first, so that they could delay every other delivery.
     for (const partnerId of [1, 2, 3, 4, 5]) await world.queue(partnerId, 60)
     const mine = await worker()
     await until("the hanging ones to hold their slots", () => hanging.length === 12)
@@ -58,7 +58,7 @@ describe("Partners beside each other", () => {
       healthy.received.map(({ id }) => id),
       [...queued]
     )
-    // Still hanging: four each, no more, and none was answered.
+    // Still hanging: four each and no more, and none was answered.
     assert.strictEqual(hanging.length, 12)
     assert.isAtLeast(mine.stats().inFlight, 12)
     for (const answer of hanging.splice(0)) answer()
@@ -107,7 +107,7 @@ describe("Stop and start", () => {
     await first.close()
     const before = to.received.length
     assert.isBelow(before, 1_000)
-    // A stop that ended in time has given every lease back or written its result.
+    // A stop that ended in time has returned every lease or written its result.
     assert.deepStrictEqual(await world.rows("webhookDeliveries", "claim_token IS NOT NULL AND partner_id > 10"), [])
     await worker()
     await until("all to arrive", () => new Set(to.received.map(({ id }) => id)).size === 1_000)
@@ -117,7 +117,7 @@ describe("Stop and start", () => {
       )
       return Number(row?.n) === 1_000
     })
-    assert.strictEqual(to.received.length, 1_000) // an orderly stop sends none twice
+    assert.strictEqual(to.received.length, 1_000) // An orderly stop sends no delivery twice.
     assert.sameMembers(
       to.received.map(({ id }) => id),
       [...queued]

@@ -1,5 +1,5 @@
 /**
- * The promises of a delivery store (A3-34, D14; doc 3 Limits: claim takeover), as one suite that every implementation
+ * The guarantees of a delivery store (A3-34, D14; doc 3 Limits: claim takeover), as one suite that every implementation
  * passes: deliveryStore.test.ts runs it on Postgres and in memory.
  */
 import { afterEach, assert, beforeEach, describe, it } from "@effect/vitest"
@@ -116,7 +116,7 @@ const leaseTests = () => {
     const lanes = [1, 2, 3, 4].map((partnerId) => [partnerId, 10] as const)
     const rounds = await Promise.all(Array.from({ length: 8 }, () => lease(lanes)))
     let all = rounds.flat()
-    // What was locked in the crowd is free again afterwards.
+    // Rows that were locked by concurrent leases are free again afterwards.
     for (let more = await lease(lanes); more.length > 0; more = await lease(lanes)) all = [...all, ...more]
     assert.strictEqual(all.length, 200)
     assert.strictEqual(new Set(ids(all)).size, 200)

@@ -1,6 +1,6 @@
 /**
  * The delivery worker on Postgres and real sockets: the machine's table (D14) and doc 3, Webhook registration and
- * delivery. Business time is moved, never waited for.
+ * delivery. Tests move business time and never wait for it.
  */
 import { afterAll, afterEach, assert, beforeAll, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
@@ -20,7 +20,7 @@ beforeAll(async () => {
 })
 afterEach(async () => {
   for (const close of closers.splice(0).toReversed()) await close()
-  // What a test leaves behind is none of the next one's workers' business.
+  // Ends the deliveries of a test, so that the next test's workers do not get them.
   for (let id = 1; id <= partners; id++) await world.register(id, "https://127.0.0.1:1/", { state: "INACTIVE" })
 })
 afterAll(() => world.stop())
@@ -30,7 +30,7 @@ const receiver = async (behave?: Behaviour) => {
   closers.push(made.close)
   return made
 }
-/** A receiver that answers only when told. */
+/** A receiver that answers only on request. */
 const holding = async () => {
   const waiting: Array<(status: number) => void> = []
   let open = false
@@ -98,7 +98,7 @@ describe("Webhook delivery", () => {
       const row = await reached(deliveryId, "RETRYING", index + 1)
       assert.strictEqual(row.nextAt, row.context["nextAt"])
       assert.deepInclude(row.context, { lastStatus: 500, error: "The endpoint answered 500." })
-      // Due exactly so long after the failure, which was at some moment of the attempt before.
+      // Due exactly this long after the failure, which happened at some moment of the previous attempt.
       const failedAt = row.nextAt - seconds * 1_000
       assert.isAtMost(failedAt, world.now())
       assert.isAtLeast(failedAt, world.now() - 20_000)
@@ -178,7 +178,7 @@ describe("Webhook delivery", () => {
     await reached((await world.queue(id))[0] ?? 0, "SENT")
     const startedAt = Date.now()
     for (let n = 0; n < 5; n++) await reached((await world.queue(id))[0] ?? 0, "SENT")
-    // Five looks five seconds apart would take far longer.
+    // Five polls at intervals of five seconds would take far longer.
     assert.isBelow(Date.now() - startedAt, webhookLimits.workerEveryMillis * 2)
   })
 
@@ -297,7 +297,7 @@ describe("Claims of a worker", () => {
     const mine = await worker()
     for (let answered = 0; answered < 12; answered++) {
       await until("four in flight", () => held.waiting() === 4)
-      // A whole round of the worker later it is still four.
+      // After a further round of the worker there are still four.
       const control = await receiver()
       await reached((await world.queue(await partner(control.url)))[0] ?? 0, "SENT")
       assert.deepStrictEqual([held.waiting(), mine.stats().inFlight], [4, 4])
@@ -311,7 +311,7 @@ describe("Claims of a worker", () => {
     const held = await holding()
     const id = await partner(held.url)
     const queued = await world.queue(id, 12)
-    // The last queued is due first.
+    // The delivery that was queued last is due first.
     await world.query(`UPDATE webhook_deliveries SET next_at = next_at - id WHERE partner_id = ${id}`)
     const oldest = queued.toReversed()
     await worker()

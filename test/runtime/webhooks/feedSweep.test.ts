@@ -23,7 +23,7 @@ beforeAll(async () => {
 })
 afterAll(() => world.stop())
 
-/** A sweep as a freshly started service has it. */
+/** A sweep of a service that has just started. */
 const openSweep = async () => {
   const scope = await Effect.runPromise(Scope.make())
   const context = await world.run(
@@ -56,7 +56,7 @@ const partner = async () => {
 }
 type Partner = Awaited<ReturnType<typeof partner>>
 
-/** Writes a notification; `late`: how long after its own time. Its id. */
+/** Writes a notification. `late`: the delay after its own time. Returns its id. */
 const notify = async ({ partnerId, clientId }: Partner, ts: number, late = 0, kind = "RESTRICTION_SET") => {
   const id = ++notifications
   await world.decide(partnerId, (turn) =>
@@ -134,7 +134,7 @@ describe("Feed sweep", () => {
     assert.deepStrictEqual(await refs(mine), ids)
     for (const { close } of sweeps) await close()
     await withSweep(async ({ sweep }) => {
-      await sweep() // after a restart
+      await sweep() // The sweep after a restart.
       assert.deepStrictEqual(await refs(mine), ids)
     })
   })

@@ -1,6 +1,6 @@
 /**
- * Where a webhook may be sent: literals, names with every kind of address, exempt hosts, and that nothing is remembered
- * (doc 3, Webhook registration and delivery; A3-32; SSRF-001..SSRF-041).
+ * The allowed targets of a webhook: literals, names with every kind of address, exempt hosts; nothing is cached (doc 3,
+ * Webhook registration and delivery; A3-32; SSRF-001..SSRF-041).
  */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber, Layer } from "effect"
@@ -44,7 +44,7 @@ const golden: ReadonlyArray<readonly [id: string, source: string, address: strin
   ["SSRF-041", iana, "2001:db8::1", false]
 ]
 
-/** First and last of each refused IPv4 range, and the neighbours that are public. */
+/** The first and last address of each refused IPv4 range, and the public neighbours. */
 const edges: ReadonlyArray<readonly [address: string, isPublic: boolean]> = [
   ["0.255.255.255", false],
   ["1.0.0.0", true],
@@ -120,7 +120,7 @@ const within = (range: string): fc.Arbitrary<string> => {
   )
 }
 
-/** Every range that is refused, the parts of IPv6 outside global unicast among them. */
+/** Every refused range, including the parts of IPv6 outside global unicast. */
 const refusedRanges = [
   ...refusedIPv4,
   ...refusedIPv6,
@@ -174,7 +174,7 @@ const addressesWith = (resolve: Resolve, webhookHosts: ReadonlyArray<string> = [
     Layer.provide(Settings.layer({ ...defaultSettings, sandbox: true, webhookHosts: new Set(webhookHosts) }))
   )
 
-/** What a check answers: the addresses, or the sentence. */
+/** The result of a check: the addresses, or the sentence. */
 const checked = (resolve: Resolve, host: string, webhookHosts: ReadonlyArray<string> = []) =>
   Effect.flatMap(WebhookAddresses, (addresses) => addresses.check(host)).pipe(
     Effect.map((found) => found.map(({ address, family }) => `${family} ${address}`)),

@@ -1,6 +1,6 @@
 /**
- * FeedSource and DeliveryFigures over Postgres and over the memory store: the same answers for the same commits, so that
- * the sweep in a simulation meets what it would meet on the database (architecture, Proof; A3-31, A3-38, A3-39).
+ * FeedSource and DeliveryFigures over Postgres and over the memory store: the same answers for the same commits, so
+ * that the sweep in a simulation behaves as on the database (architecture, Proof; A3-31, A3-38, A3-39).
  */
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { Effect } from "effect"

@@ -1,6 +1,6 @@
 /**
- * One attempt over a real TLS socket: which addresses are dialled, what counts as an answer, and what the log says
- * (doc 3, Webhook registration and delivery; A3-32, A3-33).
+ * One attempt over a real TLS socket: the connected addresses, the responses that count as an answer, and the log's
+ * sentences (doc 3, Webhook registration and delivery; A3-32, A3-33).
  */
 import { afterAll, afterEach, assert, beforeAll, describe, it } from "@effect/vitest"
 import { Context, Effect, Exit, Layer, Scope } from "effect"
@@ -119,7 +119,7 @@ describe("Webhook attempt: answers", () => {
     assert.isBelow(poured, 32 * 1_048_576)
   })
 
-  /** Answers each request with these bytes, `hints` interim answers first; endless ones as fast as they are read. */
+  /** Answers each request with these bytes after `hints` interim answers; endless ones as fast as they are read. */
   const hinting = async (hints: number) => {
     const hint = "HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n"
     const server = createServer({ key: tls.key, cert: tls.certificate }, (socket) => {
@@ -247,7 +247,7 @@ describe("Webhook attempt: addresses", () => {
     const outcome = await send(url)
     assert.strictEqual(outcome._tag, "Failed")
     assert.match(outcome._tag === "Failed" ? outcome.error : "", /must be public.*\.$/)
-    // One private address among public ones is enough.
+    // One private address among public ones suffices for a refusal.
     answers = ["93.184.216.34", "10.0.0.1"]
     assert.deepStrictEqual(await send(url), outcome)
     assert.strictEqual(trap.connections(), 0)
@@ -293,7 +293,7 @@ describe("Webhook attempt: addresses", () => {
       exempt: true
     })
     const error = await new Promise<unknown>((resolve) => {
-      // A literal host is dialled without a lookup: the check of the socket is all that is left.
+      // A literal host needs no lookup, so only the check of the socket remains.
       request(to.url, { method: "POST", agent }, () => resolve("answered"))
         .on("error", resolve)
         .end("{}")

@@ -1,6 +1,6 @@
 /**
- * A service without HTTP on a private database: engine, endpoints and deliveries, with as many workers as a test starts,
- * and receivers on real TLS sockets of 127.0.0.1 behind a local certificate authority.
+ * A service without HTTP on a private database: engine, endpoints and deliveries, with the workers that a test starts,
+ * and receivers on real TLS sockets of 127.0.0.1 with a local certificate authority.
  */
 import { PgClient } from "@effect/sql-pg"
 import { Context, Effect, Exit, Layer, References, Scope } from "effect"
@@ -51,15 +51,15 @@ export interface WorldOptions {
 }
 
 export interface WorkerOptions extends HttpsWebhookSenderOptions, Partial<DeliveryWorkerOptions> {
-  /** Puts something between the worker and the store. */
+  /** Wraps the store of the worker. */
   readonly store?: (real: DeliveryStore["Service"]) => DeliveryStore["Service"]
-  /** Receives instead of the network. */
+  /** Receives in memory instead of over the network. */
   readonly receive?: Parameters<typeof WebhookSenderMemory.layer>[0]
-  /** Whether internal commands wait, in place of the host's word. */
+  /** Whether internal commands wait; replaces the host's value. */
   readonly pressed?: () => boolean
 }
 
-/** Waits for a fact; what does not come in time is a defect with a name. */
+/** Waits for a fact; one that does not come true in time is a defect with a name. */
 export const until = async <A>(what: string, look: () => A | false | undefined | Promise<A | false>): Promise<A> => {
   const giveUpAt = Date.now() + 25_000
   for (;;) {
@@ -112,7 +112,7 @@ export const startWorld = async (options: WorldOptions = {}) => {
   const decide = <A>(partnerId: number, decision: (turn: Turn) => A): Promise<A> =>
     run(Effect.flatMap(ActorHost, (host) => host.dispatch({ subject: `partner:${partnerId}`, by, decide: decision })))
 
-  /** The partner with this endpoint; made when it is new. */
+  /** The partner with this endpoint, which is made on the first call. */
   const register = (partnerId: number, url: string, over: Partial<Tables["webhookEndpoints"]> = {}) =>
     decide(partnerId, (turn) => {
       if (turn.state.one("partners") === undefined)
@@ -130,7 +130,7 @@ export const startWorld = async (options: WorldOptions = {}) => {
       })
     })
 
-  /** Queues deliveries as their causes do, in one commit; their ids. */
+  /** Queues deliveries in one commit, like their causes. Returns their ids. */
   const queue = (partnerId: number, count = 1, name: EventName = "webhook.test"): Promise<ReadonlyArray<number>> =>
     decide(partnerId, (turn) => {
       const endpoint = turn.state.one("webhookEndpoints") ?? null
@@ -158,7 +158,7 @@ export const startWorld = async (options: WorldOptions = {}) => {
   }
 
   let workers = 0
-  /** A worker of its own, as another process would have it. */
+  /** A separate worker, as of another process. */
   const startWorker = async (given: WorkerOptions = {}) => {
     const own = await Effect.runPromise(Scope.make())
     const real = Context.get(context, DeliveryStore)
@@ -207,10 +207,10 @@ export interface Received {
   readonly body: string
 }
 
-/** What a receiver does with a delivery; returning a number answers with that status. */
+/** A receiver's reaction to a delivery; a returned number becomes the status of the answer. */
 export type Behaviour = (delivery: Received, response: ServerResponse, request: IncomingMessage) => number | void
 
-/** An HTTPS receiver on 127.0.0.1 that keeps what it got. */
+/** An HTTPS receiver on 127.0.0.1 that records its deliveries. */
 export const startReceiver = async (tls: ServerCertificate, behave: Behaviour = () => 200) => {
   const received: Array<Received> = []
   let connections = 0
@@ -252,7 +252,7 @@ export const startReceiver = async (tls: ServerCertificate, behave: Behaviour = 
 }
 export type Receiver = Awaited<ReturnType<typeof startReceiver>>
 
-/** A plain listener that only counts who connects. */
+/** A plain listener that only counts connections. */
 export const startCanary = async (host = "127.0.0.1") => {
   let connections = 0
   const server = createTcpServer((socket) => {

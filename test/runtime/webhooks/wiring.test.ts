@@ -1,6 +1,6 @@
 /**
- * The whole service sends: an endpoint registered over HTTP gets the events of its clients and of their feeds, signed with
- * the secret that PUT answered (doc 3, Webhook registration and delivery; sweep rules).
+ * The whole service sends: an endpoint registered over HTTP gets the events of its clients and of their feeds, signed
+ * with the secret from the answer to PUT (doc 3, Webhook registration and delivery; sweep rules).
  */
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
