@@ -33,7 +33,7 @@ export interface ReceivedDelivery {
   readonly accepted: boolean
   /** True if a delivery with this id was accepted before. */
   readonly duplicate: boolean
-  /** Number of arrivals with this id, this one included; 0 with a problem. */
+  /** Number of arrivals with this id, this one included; 0 if the delivery has a problem. */
   readonly receipts: number
   /** The decoded body of a genuine delivery; null if the delivery has a problem. */
   readonly body: DeliveryPayload | null

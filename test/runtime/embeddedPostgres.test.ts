@@ -229,7 +229,7 @@ describe("processes", () => {
       assert.isTrue(isRunning(pid))
       yield* Effect.scoped(
         Effect.gen(function* () {
-          expectLog(/the service adopted the running embedded PostgreSQL/)
+          expectLog(/the service adopted the embedded PostgreSQL/)
           const server = yield* EmbeddedPostgres.start({ dataDirectory })
           assert.strictEqual(yield* server.pid, pid)
           assert.strictEqual(yield* one(server.url, "1"), 1)

@@ -14,10 +14,7 @@ const [c, h, k, p, t, x, f, s] = [..."CHKPTXFS"].map(letter) as [
   number
 ]
 
-/**
- * For each letter, the letter that is compared instead of it; 0 for letters that are left out, because they are vowels or
- * stand for one.
- */
+/** For each letter, the letter that is compared in its place; 0: the letter is left out, because it sounds as a vowel. */
 const countsAs = Uint8Array.from({ length: 128 }, (_, code) => code)
 for (const vowel of "AEIOUYJ") countsAs[letter(vowel)] = 0
 for (const [from, to] of ["QK", "CK", "GK", "WV", "ZS"]) countsAs[letter(from as string)] = letter(to as string)

@@ -238,10 +238,7 @@ const adopt = Effect.fn("EmbeddedPostgres.adopt")(function* (cluster: Cluster) {
       yield* attempt("The port file can not be written.", () =>
         writeWhole(join(cluster.home, "port"), `${cluster.port}\n`)
       )
-      yield* Effect.logInfo("the service adopted the running embedded PostgreSQL", {
-        pid: cluster.pid,
-        port: cluster.port
-      })
+      yield* Effect.logInfo("the service adopted the embedded PostgreSQL", { pid: cluster.pid, port: cluster.port })
       return true
     }
   }

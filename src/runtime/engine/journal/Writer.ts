@@ -107,12 +107,7 @@ export class Writer {
         )
       })
     ),
-    Effect.catchCause((cause) =>
-      Effect.logError(
-        "a batch of commits failed by a defect: its callers get 503, and the service reads their rows again",
-        cause
-      )
-    ),
+    Effect.catchCause((cause) => Effect.logError("a batch failed: callers get 503, their rows are read again", cause)),
     Effect.forever({ disableYield: true })
   )
 
@@ -191,10 +186,7 @@ export class Writer {
         return attempt < 3
           ? Effect.andThen(Effect.sleep(20 * attempt), this.write(batch, attempt + 1))
           : Effect.andThen(
-              Effect.logWarning(
-                "the database can't write: the commits of this batch get 503",
-                describeFailure(failure.cause)
-              ),
+              Effect.logWarning("the database can't write: this batch gets 503", describeFailure(failure.cause)),
               Effect.sync(() => {
                 if (failure.standstill) this.standStill(prepared.statement)
                 this.answer(batch, { _tag: "Unavailable", unknown: false })
@@ -208,10 +200,7 @@ export class Writer {
     }
   }
 
-  /**
-   * The batch timed out on a lock: finds the held locks, refuses the commits that need them, writes the remaining
-   * commits again.
-   */
+  /** The batch timed out on a lock: refuses the commits that need a held lock, and writes the remaining ones again. */
   private waited(batch: ReadonlyArray<Waiting>, attempt: number, prepared: Prepared): Effect.Effect<void> {
     return Effect.matchCauseEffect(
       Effect.suspend(() => this.locks.search(batch.map(({ commit }) => commit))),
@@ -223,9 +212,7 @@ export class Writer {
           // The batch timed out repeatedly, but each search found no lock: the commits at fault are unknown.
           this.standStill(prepared.statement)
           return Effect.andThen(
-            Effect.logWarning(
-              "a batch waits for a database lock that can't be found: commits get 503 until the database writes again"
-            ),
+            Effect.logWarning("a batch waits for an unknown lock: commits get 503 until the database writes again"),
             Effect.sync(() => this.answer(batch, { _tag: "Unavailable", unknown: false }))
           )
         }
@@ -304,10 +291,7 @@ export class Writer {
   private bisect(batch: ReadonlyArray<Waiting>, cause: unknown): Effect.Effect<void> {
     if (batch.length <= 1) {
       return Effect.andThen(
-        Effect.logError(
-          "a commit was refused by the database: nothing of the commit is written",
-          describeFailure(cause)
-        ),
+        Effect.logError("a commit was refused by the database: nothing of it is written", describeFailure(cause)),
         Effect.sync(() => this.answer(batch, { _tag: "Rejected", cause: describeFailure(cause) }))
       )
     }
@@ -344,10 +328,7 @@ export class Writer {
       this.refuseQueue()
     })
     return Effect.gen({ self: this }, function* () {
-      yield* Effect.logWarning(
-        "the database did not confirm a batch: the service reconnects and reads the outcome",
-        describeFailure(cause)
-      )
+      yield* Effect.logWarning("a batch was not confirmed: the service reads its outcome", describeFailure(cause))
       this.up = false
       const patience = yield* Effect.forkChild(Effect.delay(giveUpWaiting, this.options.patienceMillis ?? 3_000))
       const back = yield* this.connection.comeBack.pipe(
@@ -385,12 +366,7 @@ export class Writer {
 
   readonly owns: Effect.Effect<boolean> = Effect.suspend(() => withinTime(this.storedOwner, () => hanging)).pipe(
     Effect.map(([found]) => this.up && found?.owner === this.options.owner),
-    Effect.catch((error) =>
-      Effect.as(
-        Effect.logDebug("the writer row can't be read: the service tries again in a second", describeFailure(error)),
-        false
-      )
-    )
+    Effect.catch((error) => Effect.as(Effect.logDebug("the writer row can't be read", describeFailure(error)), false))
   )
 
   get ownedAt(): number {
@@ -404,12 +380,7 @@ export class Writer {
     Effect.flatMap(([found]) =>
       found !== undefined && this.up && found.owner !== this.options.owner ? this.usurp([], false) : Effect.void
     ),
-    Effect.catchCause((cause) =>
-      Effect.logDebug(
-        "the writer row can't be read: the service tries again in a second",
-        describeFailure(Cause.squash(cause))
-      )
-    ),
+    Effect.catchCause((cause) => Effect.logDebug("the writer row can't be read", describeFailure(Cause.squash(cause)))),
     Effect.repeat(Schedule.spaced("1 second")),
     Effect.asVoid
   )

@@ -157,9 +157,7 @@ export class EventIntake {
   }).pipe(
     Effect.catchTag("VenueEventsGone", () => this.gone),
     Effect.catchTag("VenueUnanswered", ({ reason }: VenueUnanswered) => this.lost(reason)),
-    Effect.catchDefect((defect) =>
-      Effect.logError("the venue's events can't be read: the service connects again", defect)
-    ),
+    Effect.catchDefect((defect) => Effect.logError("the venue's events can't be read: the stream reconnects", defect)),
     Effect.andThen(Effect.suspend(() => this.pause))
   )
 

@@ -242,10 +242,7 @@ class Executor {
         return known === null || outcome.ref !== row.ref ? Effect.succeed(false) : this.takeOne(row.clientId, known)
       }),
       Effect.catchTag("VenueUnanswered", ({ reason }) =>
-        Effect.as(
-          Effect.logDebug("the venue has not answered a call: the service queries the outcome", row.ref, reason),
-          false
-        )
+        Effect.as(Effect.logDebug("the venue has not answered a call: the call is in doubt", row.ref, reason), false)
       ),
       Effect.catchDefect((defect) =>
         Effect.as(Effect.logError("a venue call failed by a defect: the service queries the outcome", defect), false)

@@ -87,7 +87,7 @@ export interface KycUpdatePlan {
 export interface ClaimsOfPerson {
   readonly release: ReadonlyArray<string>
   readonly claim: ReadonlyArray<string>
-  /** Another client that is the same person, or a client refused for good that may be. */
+  /** Another client that is the same person, or a client refused for good that may be the same person. */
   readonly same: Namesake | null
 }
 

@@ -254,7 +254,7 @@ const rejected = (row: SwapRow): Refusal => {
   } as Refusal
 }
 
-/** The refusal of a take that the venue never received. The money stays reserved until the row's release. */
+/** The refusal of a take that the venue never received. The money stays reserved until the swap is released. */
 const voided = ({ id: swapId, state, context: { offerId } }: SwapRow): Refusal =>
   venueNotReached({ swapId, offerId, state })
 
