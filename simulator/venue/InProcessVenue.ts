@@ -44,6 +44,7 @@ export interface Way {
 
 export interface InProcessOptions {
   readonly venue: VenueOptions
+  /** Called once for each request, with the refs that it names: a read names one when it reads the fills of an order. */
   readonly fault?: (name: RequestKind, refs: ReadonlyArray<string>) => RequestFault
   /** Decides how one event is delivered; called once for each event when it is published. */
   readonly deliveries?: (event: VenueEvent) => Deliveries
@@ -174,7 +175,8 @@ export class InProcessVenue {
       })
     const faultOf = (name: RequestKind, refs: ReadonlyArray<string>): RequestFault =>
       this.options.fault?.(name, refs) ?? {}
-    const read = <A>(answer: () => A | VenueUnanswered) => Effect.suspend(() => exchange(faultOf("read", []), answer))
+    const read = <A>(answer: () => A | VenueUnanswered, refs: ReadonlyArray<string> = []) =>
+      Effect.suspend(() => exchange(faultOf("read", refs), answer))
     const known = <A>(found: A | null): A | VenueUnanswered => found ?? unanswered("VenueNotFound")
     return {
       listing: read(() => this.core.listing()),
@@ -184,7 +186,7 @@ export class InProcessVenue {
       klines: (window) => read(() => known(this.core.klines(window))),
       account: (name) => read(() => this.core.account(name)),
       accountEvents: (name, after) => read(() => this.core.accountEvents(name, after) ?? []),
-      orderFills: (ref) => read(() => (this.isHidden(ref) ? null : this.core.orderFills(ref))),
+      orderFills: (ref) => read(() => (this.isHidden(ref) ? null : this.core.orderFills(ref)), [ref]),
       lookup: (refs) => Effect.suspend(() => exchange(faultOf("lookup", refs), () => this.seen(refs))),
       voidRefs: (refs) =>
         Effect.suspend(() =>
