@@ -77,7 +77,7 @@ export default defineConfig(({ mode }) => {
   return {
     test: {
       projects: [
-        ...project("process", processes, { isolate: true }),
+        ...project("process", processes),
         ...project("alone", alone, { isolate: true }),
         ...project("service", service),
         ...project("sharing", sharing, { before: ["test/operator/sharedService.ts"] }),

@@ -20,8 +20,8 @@ export const tierOfMode = (mode: string): Tier => {
 
 /**
  * `pure`: no database and no child process; HTTP on the stub is pure. `service`: the service in the test's own process, on a
- * database. `process`: real services and child processes; each file has a worker of its own. All other files share a worker,
- * except those that change the state of their process (environment, time zone, globals): they are `alone`.
+ * database. `process`: real services and child processes. Files of a kind share workers, because a worker takes as much processor
+ * time to start as a service does; except those that change the state of their process (time zone, globals): they are `alone`.
  */
 type Kind = "pure" | "service" | "process"
 
@@ -76,11 +76,6 @@ const deepCrashes = ["test/crash/{lyingVenue,personKeys}.test.ts"]
 const fakeTimers = ["test/http/readBody.test.ts"]
 const threads = ["test/runtime/statement/processorTurns.test.ts"]
 const timeZone = ["test/runtime/statement/referenceStatements.test.ts"]
-const spies = [
-  "test/guarantees/{outputGate,secrecy}.test.ts",
-  "test/operator/metrics.test.ts",
-  "test/scenarios/{documents,timers}.test.ts"
-]
 
 /**
  * Files whose partners do not affect other partners: they move neither clock nor prices, halt nothing, import no lists, refuse no
@@ -129,10 +124,9 @@ const rows: ReadonlyArray<Row> = [
       ...servicesAmongPure,
       "test/webhooks/listenCommand.test.ts"
     ],
-    except: [...pureAmongServices, ...processes, ...spies, ...sharing]
+    except: [...pureAmongServices, ...processes, ...sharing]
   },
   { kind: "service", files: sharing, shares: true },
-  { kind: "service", files: spies, alone: "it spies on functions that the whole process shares" },
   {
     kind: "process",
     files: ["test/crash/*.test.ts", ...processes, "linters/*.test.ts"],
