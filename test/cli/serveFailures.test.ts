@@ -58,7 +58,7 @@ const inThisProcess: Serve = async (...args) => {
   return { status, stdout, stderr }
 }
 
-/** The sentence of a failed start, which --json prints as the only document. */
+/** The sentence of a failed start; with --json it is the only document, which this process prints. */
 const refusedBy =
   (serve: Serve) =>
   async (sentence: string, ...args: ReadonlyArray<string>): Promise<void> => {
@@ -67,7 +67,7 @@ const refusedBy =
       stdout: "",
       stderr: `error: ${sentence}\n`
     })
-    const json = await serve(...args, "--json")
+    const json = await inThisProcess(...args, "--json")
     assert.deepStrictEqual([json.status, json.stdout], [exitStatus.refused, ""])
     assert.deepStrictEqual(JSON.parse(json.stderr), { code: 5030, msg: sentence, error: sentence })
   }

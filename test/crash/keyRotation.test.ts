@@ -9,6 +9,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { sampleOnboarding } from "../../src/machines/kyc/sampleOnboarding.ts"
 import { keyFileName } from "../../src/runtime/adapters/keyFile.ts"
+import { isDeep } from "../support/every.ts"
 import { dataOf, type RealService, startRealService } from "../support/RealService.ts"
 import { makeTestDatabase, type TestDatabase } from "../support/TestDatabase.ts"
 
@@ -73,7 +74,7 @@ describe("key rotation, killed", { timeout: 120_000 }, () => {
   })
 
   it("At rest: killed again and again between batches, it goes on where values are left and ends", async () => {
-    for (let kill = 0; kill < 2; kill++) {
+    for (let kill = 0; kill < (isDeep ? 2 : 1); kill++) {
       await start({ point: "values-resealed", times: 2 })
       await killed()
     }
