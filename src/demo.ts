@@ -6,12 +6,13 @@ import { Effect, Schema } from "effect"
 import { randomBytes } from "node:crypto"
 import { sampleOnboarding } from "./machines/kyc/sampleOnboarding.ts"
 import type { Verdict } from "./machines/shared/Refusal.ts"
+import { toWire } from "./machines/shared/wireRefusal.ts"
 import { type DataFiles, readIfThere } from "./runtime/adapters/dataDirectory.ts"
 import { writeWhole } from "./runtime/adapters/writeWhole.ts"
 import { questionnaire1 } from "./machines/appropriateness/questionnaire1.ts"
 import { answersFor } from "./machines/appropriateness/scoring.ts"
 import { sampleMifid } from "./machines/mifid/sampleMifid.ts"
-import { ActorHost, storeNothing } from "./runtime/engine/mailbox/ActorHost.ts"
+import { ActorHost, type DispatchError, storeNothing } from "./runtime/engine/mailbox/ActorHost.ts"
 import { Appropriateness } from "./runtime/services/clients/appropriateness/Appropriateness.ts"
 import { clientSubject, usdcBalance } from "./runtime/services/account/clientState.ts"
 import { CollateralReports } from "./runtime/services/money/collateral/CollateralReports.ts"
@@ -19,6 +20,7 @@ import { BusinessClock } from "./runtime/engine/clock/BusinessClock.ts"
 import { partnerAttribution } from "./runtime/services/partners/Caller.ts"
 import { Directory } from "./runtime/services/partners/Directory.ts"
 import { Onboarding } from "./runtime/services/clients/client/Onboarding.ts"
+import { ServeError } from "./ServeError.ts"
 import type { OperatorCaller } from "./runtime/services/shared/OperatorCaller.ts"
 import { Partners } from "./runtime/services/lifecycle/Partners.ts"
 
@@ -45,19 +47,30 @@ const caller: OperatorCaller = {
   by: { role: "SYSTEM", keyLabel: "demo", requestId: "demo", actor: "system:demo" }
 }
 
+/** The service refused a step of the demo; `why` is a whole sentence. */
 class DemoRefused extends Schema.TaggedError<DemoRefused>()("DemoRefused", {
   step: Schema.String,
   why: Schema.String
-}) {}
+}) {
+  override get message(): string {
+    return `The demo can not ${this.step}: ${this.why} Start without --demo, and begin anew with brokerage sim reset, or name another --data-dir.`
+  }
+}
 
-const granted = <A, E, R>(
+const granted = <A, R>(
   step: string,
-  effect: Effect.Effect<Verdict<A>, E, R>
-): Effect.Effect<A, E | DemoRefused, R> =>
-  Effect.flatMap(effect, (verdict) =>
-    verdict.ok
-      ? Effect.succeed(verdict.value)
-      : Effect.fail(new DemoRefused({ step, why: JSON.stringify(verdict.refusal) }))
+  effect: Effect.Effect<Verdict<A>, DispatchError, R>
+): Effect.Effect<A, DispatchError | DemoRefused, R> =>
+  effect.pipe(
+    Effect.catchTag(
+      "CallerBarred",
+      ({ state }) => new DemoRefused({ step, why: `The partner or its key is ${state}.` })
+    ),
+    Effect.flatMap((verdict) =>
+      verdict.ok
+        ? Effect.succeed(verdict.value)
+        : Effect.fail(new DemoRefused({ step, why: toWire(verdict.refusal).msg }))
+    )
   )
 
 /**
@@ -69,8 +82,8 @@ export const prepareDemo = (files: DataFiles, caFile: string | null) =>
     const clock = yield* BusinessClock
     const tag = randomBytes(4).toString("hex")
     writeWhole(files.demoClient, `${JSON.stringify(sampleOnboarding(2, tag, clock.now()), null, 2)}\n`)
-    const kept = readIfThere(files.demo)
-    const demo = kept === null ? yield* makeDemo(files, tag) : yield* Schema.decodeUnknownEffect(DemoFile)(kept)
+    const kept = yield* keptDemo(files)
+    const demo = kept ?? (yield* makeDemo(files, tag))
     yield* equip(demo, tag)
     writeWhole(files.demoCurl, curlOptions(demo.key, caFile))
     const client = yield* (yield* ActorHost).read(clientSubject(demo.clientId), (state) => {
@@ -84,6 +97,21 @@ export const prepareDemo = (files: DataFiles, caFile: string | null) =>
       }
     })
     return { ...demo, clientFile: files.demoClient, tag, client } satisfies Demo
+  })
+
+/** The demo of demo.json; null without the file, and when another database made it: this one then gets a demo of its own. */
+const keptDemo = (files: DataFiles) =>
+  Effect.gen(function* () {
+    const directory = yield* Directory
+    const text = yield* Effect.try({ try: () => readIfThere(files.demo), catch: () => unreadable(files) })
+    if (text === null) return null
+    const kept = yield* Effect.mapError(Schema.decodeUnknownEffect(DemoFile)(text), () => unreadable(files))
+    return directory.findPartner(kept.code) === null ? null : kept
+  })
+
+const unreadable = ({ demo }: DataFiles) =>
+  new ServeError({
+    sentence: `${demo} can not be read as the demo's file: remove it, and the next start makes a new key.`
   })
 
 /** The options of `curl -K`, so that no command line holds the key. */
@@ -168,10 +196,21 @@ const equip = ({ code, clientId }: typeof DemoFile.Type, tag: string) =>
     if (held.client.level !== "MICA_MIFID") {
       const appropriateness = yield* Appropriateness
       const answers = { version: 1, answers: answersFor(questionnaire1, "PASS") }
-      yield* granted("assess the client", appropriateness.submit(by, clientId, answers, storeNothing))
-      yield* granted("bring MiFID blocks", appropriateness.writeMifid(by, clientId, sampleMifid(), storeNothing))
+      yield* unlessRefused(
+        Effect.andThen(
+          granted("assess the client", appropriateness.submit(by, clientId, answers, storeNothing)),
+          granted("bring MiFID blocks", appropriateness.writeMifid(by, clientId, sampleMifid(), storeNothing))
+        )
+      )
     }
     if (held.cash >= leastCash) return
     const report = { partnerRef: `demo-${tag}`, direction: "DEPOSIT", amount: brought }
-    yield* granted("report collateral", (yield* CollateralReports).report(by, clientId, report, storeNothing))
+    const reports = yield* CollateralReports
+    yield* unlessRefused(granted("report collateral", reports.report(by, clientId, report, storeNothing)))
   })
+
+/** A client or partner in a state that refuses the step must not stop the start: the operator needs the service to change it. */
+const unlessRefused = <A, R>(step: Effect.Effect<A, DispatchError | DemoRefused, R>) =>
+  Effect.catchTag(step, "DemoRefused", ({ step, why }) =>
+    Effect.logWarning("the demo client stays as it is, because a step is refused", { step, why })
+  )

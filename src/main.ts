@@ -140,8 +140,9 @@ const start = (
     const files = yield* openDataDirectory(options.dataDir)
     if (options.killAt !== null) yield* armKillPoint(options, options.killAt)
     // The venue starts in parallel with the database. The service waits for the venue when it compares the clocks.
-    const starting = yield* startVenue(options, files, left)
-    const url = yield* databaseUrl(options, files, () => left() - venueStopMillis)
+    const locked = yield* Deferred.make<void>()
+    const starting = yield* startVenue(options, files, Deferred.await(locked), left)
+    const url = yield* databaseUrl(options, files, Deferred.succeed(locked, undefined), () => left() - venueStopMillis)
     const keyStore = keyFileStore(files.root)
     const sealing = makeSealing(yield* encryptionKeys(files), keyStore.read)
     const exemption = yield* webhookExemption(options, files)
@@ -237,10 +238,11 @@ const endings: Readonly<Record<Ended["ending"], string>> = {
   reset: "the sandbox is reset: the service finishes the accepted requests first"
 }
 
-const databaseUrl = (options: ServeOptions, files: DataFiles, left: () => number) =>
+/** The address of the database; an embedded one is started. `whenLocked` runs once no other service can use the data directory. */
+const databaseUrl = (options: ServeOptions, files: DataFiles, whenLocked: Effect.Effect<unknown>, left: () => number) =>
   options.databaseUrl === null
-    ? Effect.map(EmbeddedPostgres.start({ dataDirectory: files.postgres, left }), (postgres) => postgres.url)
-    : Effect.succeed(Redacted.make(options.databaseUrl))
+    ? Effect.map(EmbeddedPostgres.start({ dataDirectory: files.postgres, whenLocked, left }), ({ url }) => url)
+    : Effect.as(whenLocked, Redacted.make(options.databaseUrl))
 
 const encryptionKeys = (files: DataFiles): Effect.Effect<SealingKeys, ServeError> =>
   Effect.try({

@@ -37,15 +37,18 @@ export const serviceVenue = (
 
 export type StartingVenue = Effect.Success<ReturnType<typeof startVenue>>
 
-/** Starts the venue in parallel with the database. `left`: the time that a simulated venue has for its stop, wall ms. */
-export const startVenue = (options: ServeOptions, files: DataFiles, left: () => number) =>
+/**
+ * Starts the venue in parallel with the database. `locked` completes once this process holds the data directory: a service that is
+ * refused there must not adopt, and then end, the venue of the running one. `left`: the time that a simulated venue has for its
+ * stop, wall ms.
+ */
+export const startVenue = (options: ServeOptions, files: DataFiles, locked: Effect.Effect<void>, left: () => number) =>
   Effect.gen(function* () {
     const outer = yield* Effect.scope
     const begin = Effect.gen(function* () {
       const scope = yield* Scope.fork(outer)
-      const starting = yield* Effect.forkIn(Scope.provide(serviceVenue(options, files, left), scope), scope, {
-        startImmediately: true
-      })
+      const venue = Effect.andThen(locked, serviceVenue(options, files, left))
+      const starting = yield* Effect.forkIn(Scope.provide(venue, scope), scope, { startImmediately: true })
       return { scope, starting }
     })
     let life = yield* begin

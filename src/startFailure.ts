@@ -79,16 +79,25 @@ const codeOf = (cause: unknown): string => {
 
 /** Converts every failure of a service to a sentence, never empty and without a stack; the log has a defect's stack. */
 export const explained = <A, R>(serve: Effect.Effect<A, unknown, R>): Effect.Effect<A, ServeError, R> =>
-  Effect.catchCause(serve, (cause) =>
-    Effect.andThen(
-      Cause.hasDies(cause)
+  Effect.catchCause(serve, (cause) => {
+    const error = Cause.squash(cause)
+    return Effect.andThen(
+      Cause.hasDies(cause) && !isFileFault(error)
         ? Effect.logError("the service stopped because of a defect: start it again", cause)
         : Effect.void,
-      new ServeError({ sentence: sentenceOf(Cause.squash(cause)) })
+      new ServeError({ sentence: sentenceOf(error) })
     )
-  )
+  })
+
+const fileFaults = ["EACCES", "EDQUOT", "EIO", "EISDIR", "ENOSPC", "ENOTDIR", "EPERM", "EROFS"]
+
+/** Whether the file system refuses a file of the data directory, which is a fault of the environment. */
+const isFileFault = (error: unknown): error is NodeJS.ErrnoException =>
+  error instanceof Error && fileFaults.includes(String((error as NodeJS.ErrnoException).code))
 
 const sentenceOf = (error: unknown): string => {
+  if (isFileFault(error))
+    return `A file of the data directory can not be used (${error.message}): check its kind, its rights and the free space, or name another --data-dir.`
   const { message, name } = error instanceof Error ? error : { message: String(error), name: "" }
   return message.trim() === "" ? `The service can not start (${name || "unknown error"}).` : message
 }

@@ -158,8 +158,11 @@ describe("one running server", () => {
 
   it.live("serve: a second service on the same data directory is refused", () =>
     Effect.gen(function* () {
-      const error = yield* start({ dataDirectory }).pipe(Effect.flip)
+      let isLocked = false
+      const whenLocked = Effect.sync(() => (isLocked = true))
+      const error = yield* start({ dataDirectory, whenLocked }).pipe(Effect.flip)
       assert.strictEqual(error.message, "The data directory is in use by another running brokerage service.")
+      assert.isFalse(isLocked, "it would end the venue of the running service")
       assert.strictEqual(yield* one(server.url, "1"), 1)
     })
   )

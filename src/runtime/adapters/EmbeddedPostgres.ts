@@ -51,6 +51,8 @@ export interface EmbeddedPostgresOptions {
   readonly userMode?: UserMode
   /** The time that the service's stop leaves for the server to end, wall ms. If absent, each signal gets its usual time. */
   readonly left?: () => number
+  /** Runs once the directory is locked for this process, before the server starts. */
+  readonly whenLocked?: Effect.Effect<unknown>
 }
 
 export interface EmbeddedPostgresShape {
@@ -120,6 +122,7 @@ const startServer = Effect.fn("EmbeddedPostgres.start")(function* (options: Embe
       () => fail("The data directory is in use by another running brokerage service.")
     )
   )
+  yield* options.whenLocked ?? Effect.void
   const directory = join(home, "cluster")
   const password = yield* ensurePassword(home, directory)
   const { port: fixedPort, left = () => Infinity } = options
