@@ -129,7 +129,7 @@ const caOf = (option: string | undefined, file: string | null): string | null =>
 /** Reads service.json. A missing or broken file counts as no service; a stale file fails at the call. */
 const readService = (path: string): ServiceFile => {
   try {
-    return JSON.parse(readText(path)) as ServiceFile
+    return (JSON.parse(readText(path)) as ServiceFile | null) ?? {}
   } catch {
     return {}
   }

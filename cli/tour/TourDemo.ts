@@ -1,7 +1,7 @@
 /** The demo that the tour plays on: requests with the partner's key, commands of the operator, and the log of webhooks. */
 import { Effect, Exit, Redacted, Scope } from "effect"
 import { randomBytes } from "node:crypto"
-import { mkdirSync, readFileSync } from "node:fs"
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { makePartnerClient, type PartnerClient } from "../../simulator/partner/PartnerClient.ts"
 import type { Cli } from "../Cli.ts"
@@ -80,8 +80,8 @@ export class TourDemo {
     const { ca } = service
     const place = { url: service.url, dataDir, folder }
     const demo = readJson<DemoFile>(join(dataDir, "demo.json"))
-    if (demo === null) throw noDemo(dataDir)
-    mkdirSync(folder, { recursive: true, mode: 0o700 })
+    if (typeof demo?.key !== "string" || !Number.isSafeInteger(demo.clientId)) throw noDemo(dataDir)
+    written(folder, () => mkdirSync(folder, { recursive: true, mode: 0o700 }))
     return new TourDemo(cli, place, ca, demo)
   }
 
@@ -99,6 +99,13 @@ export class TourDemo {
   /** The text of a file in the tour's folder. */
   fileText(name: string): string {
     return readFileSync(join(this.place.folder, name), "utf8")
+  }
+
+  /** Writes a file of the tour's folder, and returns its path. Throws a CliFailure when it can't be written. */
+  save(name: string, content: string | Uint8Array): string {
+    const file = join(this.place.folder, name)
+    written(file, () => writeFileSync(file, content, { mode: 0o600 }))
+    return file
   }
 
   /** One request of the partner, relative to /partner/v1. Throws a CliFailure when no answer comes. */
@@ -161,6 +168,15 @@ const readJson = <A>(file: string): A | null => {
     return JSON.parse(readFileSync(file, "utf8")) as A
   } catch {
     return null
+  }
+}
+
+const written = (file: string, write: () => void): void => {
+  try {
+    write()
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    throw cliFailure(exitStatus.usage, 4000, `The tour can not write ${file} (${code ?? String(error)}).`)
   }
 }
 

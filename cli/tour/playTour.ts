@@ -2,8 +2,6 @@
  * Plays steps of the tour: prints each request, the shortened answer and the webhooks that came, and waits for Enter on a
  * terminal. With --json it prints one document.
  */
-import { writeFileSync } from "node:fs"
-import { join } from "node:path"
 import { createInterface, type Interface } from "node:readline"
 import { setTimeout as pause } from "node:timers/promises"
 import { sampleOnboarding } from "../../src/machines/kyc/sampleOnboarding.ts"
@@ -68,6 +66,8 @@ class TourPlayer {
   private readonly reader: Interface | null
   private lastDelivery = 0
   private hasEndpoint = false
+  /** The end of input, such as Ctrl-D: the tour then stops at its next question. */
+  private isInputOver = false
   /** The step that plays; failures name it. */
   private step: TourStepName = "money"
 
@@ -76,6 +76,7 @@ class TourPlayer {
     this.demo = demo
     this.silent = silent
     this.reader = reader
+    reader?.once("close", () => (this.isInputOver = true))
   }
 
   async play(names: ReadonlyArray<TourStepName>): Promise<ReadonlyArray<PlayedStep>> {
@@ -123,7 +124,7 @@ class TourPlayer {
     const reference = this.demo.newReference()
     if (name === "money") {
       const body = JSON.stringify(sampleOnboarding(2, reference.replaceAll("-", ""), now), null, 2)
-      writeFileSync(join(this.demo.place.folder, "client.json"), `${body}\n`, { mode: 0o600 })
+      this.demo.save("client.json", `${body}\n`)
     }
     return new Map([
       ["client", String(this.demo.clientId)],
@@ -141,14 +142,15 @@ class TourPlayer {
   ): Promise<readonly [Played, TourAnswer]> {
     const action = filledAction(template, values)
     const lines = requestLines(action, this.demo.place, method)
-    this.print(["", action.purpose, ...lines.map((line) => `  ${line}`)].join("\n"))
+    this.print(`\n${action.purpose}`)
+    // A line that is wrapped could not be pasted.
+    if (!this.silent) this.cli.io.stdout(`${lines.map((line) => `  ${line}`).join("\n")}\n`)
     const answer = await this.answerOf(action, values, method)
     const request = lines.map((line) => line.replace(/ \\$/, "").trim()).join(" ")
     if (!answer.ok || !matches(action, answer.json, values)) throw this.failure(request, answer)
     for (const [name, path] of Object.entries(action.keeps ?? {}))
       values.set(name, memberOf(answer.json, path)[0] ?? "")
-    const file = "saves" in action && action.saves !== undefined ? join(this.demo.place.folder, action.saves) : null
-    if (file !== null) writeFileSync(file, answer.bytes, { mode: 0o600 })
+    const file = "saves" in action && action.saves !== undefined ? this.demo.save(action.saves, answer.bytes) : null
     const status = "command" in action ? "done" : String(answer.status)
     const shown = file === null ? answerLines(action, answer.json) : [`saved ${file}, ${answer.bytes.length} bytes`]
     this.print(
@@ -237,6 +239,7 @@ class TourPlayer {
   private async wantsNext(): Promise<boolean> {
     const { reader } = this
     if (reader === null) return true
+    if (this.isInputOver) return false
     this.cli.io.stdout("\nEnter: next, q: stop ")
     const line = await new Promise<string>((resolve) => {
       const ended = () => resolve("q")

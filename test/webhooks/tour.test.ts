@@ -169,6 +169,23 @@ describe("brokerage tour", () => {
     for (const lifted of ["lift 1 FROZEN", "lift 1 NO_NEW_RISK"]) assert.include(JSON.stringify(prepared), lifted)
   }, 180_000)
 
+  it.skipIf(!hasTool("script"))(
+    `the end of input while a request runs stops it at the next question${skipNote("script")}`,
+    async () => {
+      const line = [process.execPath, main, "tour", "money", "--data-dir", folder].map((word) => `'${word}'`).join(" ")
+      const child = spawn("script", ["-qec", line, "/dev/null"])
+      let text = ""
+      child.stdout.on("data", (chunk: Buffer) => {
+        if (text === "") child.stdin.write("\u0004")
+        text += chunk.toString("utf8")
+      })
+      const code = await new Promise((resolve) => child.once("close", resolve))
+      assert.strictEqual(code, 0)
+      for (const { purpose } of tourSteps.money.actions.slice(1)) assert.notInclude(text, purpose)
+    },
+    60_000
+  )
+
   it.skipIf(!isDeep)(
     "plays every step backwards, and each of them twice; it shows the time that the scenarios take",
     async () => {
