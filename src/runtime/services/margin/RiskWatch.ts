@@ -107,7 +107,8 @@ class Watch {
       positions: ({ clientId, state }) => this.touch(clientId, state === "OPEN"),
       balances: ({ clientId, currency }) => this.touch(clientId, false, currency === "USDC"),
       clients: ({ id }) => this.touch(id),
-      orders: (row) => mayCostMore(row) && this.touch(row.clientId, true),
+      // No mark finds an account whose orders lack equity until it is read again.
+      orders: (row) => (mayCostMore(row) || this.lacking.has(row.clientId)) && this.touch(row.clientId, true),
       barrierContracts: touch,
       leverages: touch,
       riskMonitors: touch,
@@ -240,7 +241,8 @@ class Watch {
    * or an order.
    */
   private touch(clientId: number, opens = false, counts = true): void {
-    if (!counts || !(opens || !this.begun || this.index.has(clientId) || this.ranges.has(clientId))) return
+    const isWatched = this.index.has(clientId) || this.ranges.has(clientId) || this.lacking.has(clientId)
+    if (!counts || !(opens || !this.begun || isWatched)) return
     this.touched.add(clientId)
     this.wake.openUnsafe()
   }
