@@ -7,7 +7,8 @@ import { Effect, Exit, Stream } from "effect"
 import type { VenueEvent } from "../../../src/machines/venue/VenueEvent.ts"
 import { type UnreadableLine, type VenueShape, VenueUnanswered } from "../../../src/runtime/ports/Venue.ts"
 import { VenueProgress } from "../../../src/runtime/ports/VenueProgress.ts"
-import { uidOf } from "./CallWorld.ts"
+import { eventsNotKept } from "../../../src/runtime/services/venue/venueQuarantine.ts"
+import { type CallProcess, type CallWorld, uidOf } from "./CallWorld.ts"
 import { account, aside, lost, mark, orderOf, saying, sequence, withVoidProbe } from "./eventWorld.ts"
 
 /**
@@ -157,17 +158,23 @@ describe("events that the venue keeps no more", () => {
   })
 })
 
-/** A read of an account that its stream does not deliver: the venue has two more events of it. */
-const readHidden = (bend: (venue: VenueShape, more: () => void) => VenueShape) => {
+/** A read of an account that its stream does not deliver: the venue has `count` more events of it. */
+const readHidden = (bend: (venue: VenueShape, more: () => void) => VenueShape, count = 2) => {
   const { world, process, ref } = withVoidProbe((venue) =>
     bend(venue, () => void world.venue.publish(account, saying(orderOf(ref))))
   )
   world.venue.publish(account, saying(orderOf(ref)))
   world.run(1_000)
   world.venue.deaf = true
-  for (let n = 0; n < 2; n++) world.venue.publish(account, saying(orderOf(ref)))
-  const read = process.run(Effect.flatMap(VenueProgress, ({ readAccount }) => readAccount(account, 3)))
-  return { world, read }
+  for (let n = 0; n < count; n++) world.venue.publish(account, saying(orderOf(ref)))
+  return { world, process, read: readAll(process, count + 1) }
+}
+const readAll = (process: CallProcess, to: number) =>
+  process.run(Effect.flatMap(VenueProgress, ({ readAccount }) => readAccount(account, to)))
+/** The stream delivers all events from now on. */
+const hear = ({ venue }: CallWorld): void => {
+  venue.deaf = false
+  venue.disconnect()
 }
 const withoutMoney = (venue: VenueShape): VenueShape => ({
   ...venue,
@@ -205,6 +212,37 @@ describe("A2-103: a read of one account up to a sequence", () => {
     assert.deepStrictEqual(world.store.rows("reconBreaks"), [])
   })
 
+  it("more unreadable events than a page holds end no read: a readable event after them is applied", () => {
+    const { world, read } = readHidden(
+      (venue) => ({
+        ...withoutMoney(venue),
+        accountEvents: (of, after) =>
+          Effect.map(venue.accountEvents(of, after), (found) =>
+            found.map((event) => (event.number === 1_103 ? event : unreadable(event.number)))
+          )
+      }),
+      1_102
+    )
+    world.run(20_000)
+    assert.deepStrictEqual([read.exit, sequence(world)], [Exit.succeed(1_103), 1_103])
+    assert.deepStrictEqual([...new Set(aside(world))], ["no JSON"])
+    assert.deepStrictEqual(world.store.rows("reconBreaks"), [])
+  })
+
+  it("events that come while their loss is decided are applied, not lost", () => {
+    const { world, read } = readHidden((venue) => ({
+      ...venue,
+      account: (of) => Effect.delay(withoutMoney(venue).account(of), "2 seconds"),
+      accountEvents: (of, after) =>
+        Effect.map(venue.accountEvents(of, after), (found) => found.filter(({ number }) => number === 1))
+    }))
+    world.run(10_000)
+    hear(world)
+    world.run(5_000)
+    assert.deepStrictEqual([read.exit, sequence(world), aside(world)], [Exit.succeed(3), 3, []])
+    assert.deepStrictEqual(world.store.rows("reconBreaks"), [])
+  })
+
   it("absent events count as lost after two reads 5 s apart, and events that come before that are applied", () => {
     let absent = true
     const { world, read } = readHidden((venue) => ({
@@ -217,6 +255,66 @@ describe("A2-103: a read of one account up to a sequence", () => {
     world.run(1_000)
     assert.deepStrictEqual([read.exit, sequence(world), aside(world)], [Exit.succeed(3), 3, []])
     assert.deepStrictEqual(world.store.rows("reconBreaks"), [])
+  })
+})
+
+describe("A2-96: lost events that arrive later", () => {
+  let isQuiet = true
+  const withLoss = (absent: (number: number | null) => boolean) => {
+    let isAbsent = true
+    isQuiet = true
+    const { world, process, read } = readHidden((venue) => ({
+      ...venue,
+      events: (after) =>
+        Stream.filter(venue.events(after), (line) => !isQuiet || "heartbeat" in line || (line.number ?? 0) < 2),
+      accountEvents: (of, after) =>
+        Effect.map(venue.accountEvents(of, after), (found) =>
+          found.filter(({ number }) => !isAbsent || !absent(number))
+        )
+    }))
+    world.run(10_000)
+    assert.deepStrictEqual(read.exit, Exit.succeed(3))
+    assert.deepStrictEqual(drops(world), [false])
+    const hears = (): void => {
+      isQuiet = false
+      hear(world)
+    }
+    return { world, process, hears, give: () => void (isAbsent = false) }
+  }
+  const drops = (world: CallWorld) => world.store.rows("venueQuarantine").map(({ droppedAt }) => droppedAt !== null)
+
+  it.each(["a read", "a read of the next process", "the stream"] as const)(
+    "%s applies them and drops the loss",
+    (way) => {
+      const { world, process, hears, give } = withLoss((number) => number !== 1)
+      if (way === "the stream") hears()
+      else give()
+      if (way === "a read") readAll(process, 3)
+      if (way === "a read of the next process") {
+        process.lane.kill()
+        readAll(world.launch(), 3)
+      }
+      world.run(5_000)
+      assert.deepStrictEqual([sequence(world), drops(world)], [3, [true]])
+      const dropped = world.store.rows("audit").filter(({ action }) => action === "venue.drop")
+      assert.deepStrictEqual(
+        dropped.map(({ clientId, reason }) => [clientId, reason]),
+        [[7, "the lost events have arrived"]]
+      )
+      hears()
+      world.run(5_000)
+      assert.deepStrictEqual([sequence(world), drops(world)], [3, [true]])
+    }
+  )
+
+  it("a loss stays with staff where a later event is applied already", () => {
+    const { world, process, hears, give } = withLoss((number) => number === 2)
+    assert.strictEqual(sequence(world), 3)
+    give()
+    readAll(process, 3)
+    hears()
+    world.run(5_000)
+    assert.deepStrictEqual([sequence(world), drops(world)], [3, [false]])
   })
 })
 
@@ -241,6 +339,24 @@ describe("A2-96: an event after a gap", () => {
     world.run(20)
     assert.deepStrictEqual([sequence(world), aside(world)], [3, ["no JSON"]])
     assert.deepStrictEqual(world.store.rows("reconBreaks"), [])
+  })
+
+  it("of a quiet account is applied although an unreadable event precedes the gap", () => {
+    const { world, ref } = withVoidProbe((venue) => ({
+      ...venue,
+      events: (after) =>
+        Stream.flatMap(venue.events(after), (line) => {
+          if ("heartbeat" in line || line.number === 1) return Stream.make(line)
+          return line.number === 2 ? Stream.make(unreadable(2)) : Stream.empty
+        }),
+      accountEvents: (of, after) =>
+        Effect.map(venue.accountEvents(of, after), (found) =>
+          found.flatMap((event) => (event.number === 2 ? [unreadable(2)] : event.number === 3 ? [] : [event]))
+        )
+    }))
+    for (let n = 0; n < 4; n++) world.venue.publish(account, saying(orderOf(ref)))
+    world.run(20_000)
+    assert.deepStrictEqual([sequence(world), aside(world)], [4, ["no JSON", eventsNotKept]])
   })
 
   it("waits 5 s for the events of the gap before they count as lost", () => {

@@ -18,7 +18,7 @@ import type { Turn, Unavailable } from "../../engine/mailbox/ActorHost.ts"
 import { breakOfClient } from "../money/breaks/clientBreaks.ts"
 import type { RowReads } from "../../ports/RowReads.ts"
 import type { ClientRow } from "../../tables/client.ts"
-import { lossIn } from "../venue/venueQuarantine.ts"
+import { lossesRead, lossIn } from "../venue/venueQuarantine.ts"
 
 /** A client's money in the ledger and at the venue. */
 export interface ComparedMoney {
@@ -78,8 +78,7 @@ export const settleMoneyDifferences = (
   loss: string | null = null
 ): ReadonlyArray<string> => {
   const client = turn.state.one("clients")
-  // A venue call in flight may explain all differences.
-  if (client === undefined || turn.state.all("venueCalls").length > 0) return []
+  if (client === undefined) return []
   // A balance change in this turn may explain the differences too.
   if (turn.draft.written("balances").length > 0) return []
   const now = ownMoney({ balances: turn.state.all("balances"), totals: turn.state.one("accountTotals") })
@@ -89,7 +88,7 @@ export const settleMoneyDifferences = (
     const sentence = loss === null ? figures : `${figures} ${loss}`
     turn.draft.claim(claim, client.id)
     const more = valueOf(turn, asset, ours.minus(theirs))
-    if (more !== 0n) breakOfClient(turn, { clientId: client.id, partnerId: client.partnerId }, more, sentence)
+    breakOfClient(turn, { clientId: client.id, partnerId: client.partnerId }, more, sentence)
     return [sentence]
   })
 }
@@ -99,9 +98,6 @@ const valueOf = ({ facts }: Turn, asset: string, amount: MoneyDecimal): bigint =
   const mark = isCurrency(asset) ? holdingMark(asset, facts) : null
   return mark === null ? 0n : floorToMinor(amount.mul(mark.price), "USDC")
 }
-
-/** The number of newest quarantined rows of an account that are searched for a loss of events. */
-const lossesRead = 64
 
 /**
  * Reads the money of a client without a turn, from one snapshot: the balance of each currency, the totals and the account. Sums

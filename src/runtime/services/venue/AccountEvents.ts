@@ -7,7 +7,6 @@
 import { Effect, Semaphore } from "effect"
 import type { DispatchError } from "../../engine/mailbox/ActorHost.ts"
 import { ShortLivedMap } from "../../engine/ShortLivedMap.ts"
-import type { RowReads } from "../../ports/RowReads.ts"
 import { VenueUnanswered } from "../../ports/Venue.ts"
 import { AccountClients } from "./AccountClients.ts"
 import { type AccountEvent, AccountLane } from "./AccountLane.ts"
@@ -23,6 +22,8 @@ const accountsAtOnce = 512
 const waitingAtOnce = 256
 /** Limit on the events in one response of the venue. */
 const fetchPage = 1_000
+/** Limit on unreadable events in a row that one read passes. The venue chooses their number. */
+const unreadableMost = 10_000
 const beyond = "its sequence lies beyond what the venue has of its account"
 /** The pauses between reads of missing events. Events that are still absent after the last pause count as lost. */
 const lossPauses = ["250 millis", "5 seconds"] as const
@@ -48,12 +49,8 @@ interface ReadOnce {
   readonly isThrough: boolean
 }
 
-export interface AccountEventsParts extends EventDecisionsParts {
-  readonly stored: RowReads["Service"]
-}
-
 export class AccountEvents {
-  private readonly parts: AccountEventsParts
+  private readonly parts: EventDecisionsParts
   private readonly decisions: EventDecisions
   private readonly clients: AccountClients
   /** The queue of events of each account that has some waiting or in progress. */
@@ -64,7 +61,7 @@ export class AccountEvents {
   /** Limits the accounts that query the venue concurrently. */
   private readonly room = Semaphore.makeUnsafe(waitingAtOnce)
 
-  constructor(parts: AccountEventsParts) {
+  constructor(parts: EventDecisionsParts) {
     this.parts = parts
     this.clients = new AccountClients(parts.stored)
     this.decisions = new EventDecisions(parts)
@@ -196,7 +193,8 @@ export class AccountEvents {
         const pause = lossPauses[idle]
         if (pause === undefined) {
           const isUnproven = there === null || there.money === null
-          yield* this.decisions.lose(clientId, eventsNotKept, { account, after, to: wanted }, isUnproven)
+          const lost = { account, after, to: wanted }
+          if (!(yield* this.decisions.losses.lose(clientId, eventsNotKept, lost, isUnproven))) continue
           yield* this.readOnce(account, apart, wanted)
           return wanted
         }
@@ -315,7 +313,7 @@ export class AccountEvents {
       if (event.fact.sequence > (there?.sequence ?? 0)) return yield* apart(quarantinedOf(event, beyond))
       const after = yield* this.decisions.sequenceOf(clientId)
       const lost = { account, after, to: event.fact.sequence - 1 }
-      yield* this.decisions.lose(clientId, eventsNotGiven, lost, there === null || there.money === null)
+      yield* this.decisions.losses.lose(clientId, eventsNotGiven, lost, there === null || there.money === null)
       yield* this.fetch(clientId, account, apart, event.fact.sequence)
       yield* this.decisions.one(clientId, event, wrong, true)
     })
@@ -333,36 +331,45 @@ export class AccountEvents {
     to = 0
   ): Effect.Effect<Pick<ReadOnce, "isThrough" | "unreadable">, DispatchError | VenueUnanswered> {
     return Effect.gen({ self: this }, function* () {
-      for (let from = yield* this.decisions.sequenceOf(clientId); ;) {
+      let from = yield* this.decisions.sequenceOf(clientId)
+      let isThrough = true
+      let unreadable = 0
+      const apply = (run: ReadonlyArray<AccountEvent>) =>
+        run.length === 0
+          ? Effect.void
+          : Effect.map(this.decisions.all(clientId, run), (through) => void (isThrough = through))
+      for (let pages = 0; ; pages++) {
         const missed = yield* this.parts.venue.accountEvents(account, from)
-        let unread = 0
+        if (missed.length > 0 && pages === 0) yield* this.decisions.losses.recall(clientId, account, from)
         let run: Array<AccountEvent> = []
         for (const event of missed) {
           if ("unreadable" in event) {
-            yield* this.decisions.all(clientId, run)
+            yield* apply(run)
             run = []
             const { unreadable: bytes, reason, number } = event
             yield* apart({ bytes, reason, number, account })
-            unread++
+            if (isThrough) unreadable++
             continue
           }
           const { fact } = event
           if (!("account" in fact) || fact.account !== account) continue
           const one = { ...event, fact }
-          if (unread === 0 && fact.sequence > to) {
+          if (unreadable === 0 && fact.sequence > to) {
             run.push(one)
             continue
           }
-          yield* this.decisions.all(clientId, run)
+          yield* apply(run)
           run = []
-          const passed = unread === 0 ? null : (yield* this.decisions.sequenceOf(clientId)) + unread
+          const passed = unreadable === 0 ? null : (yield* this.decisions.sequenceOf(clientId)) + unreadable
           const past = fact.sequence <= to || (passed !== null && fact.sequence === passed + 1)
-          yield* this.decisions.one(clientId, one, yield* this.decisions.judge.wrongWith(one), past)
-          unread = 0
+          const taken = yield* this.decisions.one(clientId, one, yield* this.decisions.judge.wrongWith(one), past)
+          isThrough = taken.is !== "gap"
+          unreadable = 0
         }
-        const isThrough = yield* this.decisions.all(clientId, run)
-        const reached = yield* this.decisions.sequenceOf(clientId)
-        if (missed.length < fetchPage || reached <= from) return { isThrough, unreadable: isThrough ? unread : 0 }
+        yield* apply(run)
+        const reached = (yield* this.decisions.sequenceOf(clientId)) + unreadable
+        const isLast = missed.length < fetchPage || reached <= from || unreadable >= unreadableMost
+        if (isLast || !isThrough) return { isThrough, unreadable }
         from = reached
       }
     })

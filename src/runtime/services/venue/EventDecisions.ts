@@ -6,7 +6,7 @@
 import { Effect } from "effect"
 import { type AccountFact, objectsOfFact, refOfFact } from "../../../machines/venue/VenueEvent.ts"
 import { ownerOfRef, type RefOwner } from "../../../machines/venue/venueRefs.ts"
-import type { ActorHost, DispatchError, Turn } from "../../engine/mailbox/ActorHost.ts"
+import type { DispatchError, Turn } from "../../engine/mailbox/ActorHost.ts"
 import { clientSubject } from "../account/clientState.ts"
 import type { AccountEvent } from "./AccountLane.ts"
 import { answerWithin } from "./VenueGateway.ts"
@@ -16,21 +16,11 @@ import { accountIn, definite, endCall, outcomeOfFact } from "./outcomes.ts"
 import { misfitReason, noteMisfit } from "./misfits.ts"
 import type { DefiniteOutcome, VenueHandlers } from "./VenueHandler.ts"
 import type { Verdict } from "./verdict.ts"
-import { breakOfClient } from "../money/breaks/clientBreaks.ts"
-import {
-  type QuarantineAlarms,
-  byVenue,
-  lossSentence,
-  type MissingOfAccount,
-  putQuarantined,
-  type QuarantineEntry
-} from "./venueQuarantine.ts"
+import { AccountLosses, type AccountLossesParts } from "./AccountLosses.ts"
+import { byVenue, putQuarantined, type QuarantineEntry } from "./venueQuarantine.ts"
 
 /** The most queries of an object after an implausible event. */
 const lookups = 3
-
-/** The amount of a break whose true amount no comparison can find, micro-USDC: a break is never zero. */
-const leastAmount = 1n
 
 /** The result of the check of an event, with the way to apply it. */
 interface Judged {
@@ -51,14 +41,13 @@ interface Taken {
 /** The pause before the second check of an event that a later mark price may explain. */
 const earlyPause = "250 millis"
 
-export interface EventDecisionsParts extends EventJudgeParts {
-  readonly host: ActorHost["Service"]
+export interface EventDecisionsParts extends EventJudgeParts, AccountLossesParts {
   readonly handlers: VenueHandlers
-  readonly alarms: QuarantineAlarms
 }
 
 export class EventDecisions {
   readonly judge: EventJudge
+  readonly losses: AccountLosses
   private readonly parts: EventDecisionsParts
   /**
    * By client: the sequence up to which quotes were published, if it is beyond the stored sequence. After a restart
@@ -69,6 +58,9 @@ export class EventDecisions {
   constructor(parts: EventDecisionsParts) {
     this.parts = parts
     this.judge = new EventJudge(parts)
+    this.losses = new AccountLosses(parts, (turn, clientId) =>
+      this.knownWith(clientId, accountIn(turn, clientId)?.sequence ?? 0)
+    )
   }
 
   /** Decides events of a client in order, up to a gap. False: there is a gap. */
@@ -138,9 +130,10 @@ export class EventDecisions {
     past: boolean
   ): "taken" | "known" | "gap" {
     const { sequence } = event.fact
-    const known = Math.max(stored, this.received.get(clientId) ?? 0)
+    const known = this.knownWith(clientId, stored)
     if (sequence <= known) return "known"
     if (sequence > known + 1 && !past) return "gap"
+    if (sequence > known + 1) this.losses.skip(clientId)
     this.listenerOf(event)?.()
     this.received.set(clientId, sequence)
     return "taken"
@@ -279,41 +272,6 @@ export class EventDecisions {
     })
   }
 
-  /**
-   * Quarantines the loss of events that the venue no longer provides for an account, once, in a commit of the client.
-   * Afterwards the account is compared with the venue. `isUnproven`: the venue has no money records of the account,
-   * so no comparison can find the difference. The commit then opens a break.
-   */
-  lose(
-    clientId: number,
-    reason: string,
-    lost: MissingOfAccount,
-    isUnproven: boolean
-  ): Effect.Effect<void, DispatchError> {
-    const { account } = lost
-    const quarantined = { bytes: JSON.stringify(lost), reason, number: null, account }
-    const losing = this.parts.host.dispatch({
-      subject: clientSubject(clientId),
-      by: byVenue,
-      lane: "internal",
-      decide: (turn): Taken => {
-        const partnerId = turn.state.one("clients")?.partnerId ?? null
-        turn.draft.claim(`venueAccount:${quarantined.bytes}`, clientId)
-        putQuarantined(turn, quarantined, { partnerId, clientId })
-        if (isUnproven && partnerId !== null) {
-          const reasonOfBreak = `${lossSentence(lost)} It keeps no money of the account: the amount is not known, and this one stands for it.`
-          breakOfClient(turn, { partnerId, clientId }, leastAmount, reasonOfBreak)
-        }
-        return { is: quarantined }
-      }
-    })
-    return losing.pipe(
-      Effect.flatMap((each) => this.alarm(each)),
-      // A lost claim means that the loss is already quarantined.
-      Effect.catchTag("ClaimLost", () => Effect.void)
-    )
-  }
-
   private decideIn(
     turn: Turn,
     clientId: number,
@@ -321,7 +279,7 @@ export class EventDecisions {
     { wrong, past, answer }: Judged
   ): Taken {
     const { sequence: stored, takenTo } = accountIn(turn, clientId) ?? { sequence: 0, takenTo: 0 }
-    const known = Math.max(stored, this.received.get(clientId) ?? 0)
+    const known = this.knownWith(clientId, stored)
     if (fact.sequence <= known) return { is: "known" }
     if (fact.sequence > known + 1 && !past) return { is: "gap" }
     const owner = ownerOfFact(fact)
@@ -335,6 +293,8 @@ export class EventDecisions {
     if (verdict?.isEarly === true) return { is: "early" }
     const to = wrong === null ? Math.max(takenTo, at) : takenTo
     turn.draft.put("venueAccounts", { clientId, sequence: fact.sequence, takenTo: to })
+    if (isWhole) this.losses.arrive(turn, clientId, stored, fact.sequence)
+    else this.losses.skip(clientId)
     if (verdict !== null) {
       if (ref === null || owner === null) handlers.doubted(turn)
       else noteMisfit(turn, { ref, misfit: verdict, bytes: null })
@@ -365,6 +325,11 @@ export class EventDecisions {
     const quarantined = quarantinedOf(event, why)
     putQuarantined(turn, quarantined, { partnerId: turn.state.one("clients")?.partnerId ?? null, clientId })
     return { is: quarantined }
+  }
+
+  /** The sequence of the last event that is applied or published. `stored`: that of the last applied one. */
+  private knownWith(clientId: number, stored: number): number {
+    return Math.max(stored, this.received.get(clientId) ?? 0)
   }
 
   /** The sequence of the last applied event of a client's account. */

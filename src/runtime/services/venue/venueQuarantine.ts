@@ -9,6 +9,7 @@ import { BusinessClock } from "../../engine/clock/BusinessClock.ts"
 import { type CommitBuilder, CommitBuilder as Builder } from "../../engine/journal/Commit.ts"
 import { Journal } from "../../engine/journal/Journal.ts"
 import type { IdKind } from "../../tables/Catalogue.ts"
+import type { VenueQuarantineRow } from "../../tables/venue.ts"
 import { Quarantine } from "../../ports/Quarantine.ts"
 import { KindRate } from "../market/KindRate.ts"
 
@@ -45,10 +46,17 @@ export type MissingOfAccount = typeof MissingOfAccount.Type
 
 const readLost = Schema.decodeUnknownOption(Schema.fromJsonString(MissingOfAccount))
 
+/** The number of newest quarantined rows of an account that are searched for a loss of events. */
+export const lossesRead = 64
+
+/** The lost events that a row is about. Null: the row is not about a loss. */
+export const missingIn = ({ reason, bytes }: Pick<QuarantineEntry, "reason" | "bytes">): MissingOfAccount | null =>
+  reason === eventsNotKept || reason === eventsNotGiven ? Option.getOrNull(readLost(bytes)) : null
+
 /** The loss as a sentence for staff. Null: the row is not about a loss. */
-export const lossIn = ({ reason, bytes }: Pick<QuarantineEntry, "reason" | "bytes">): string | null => {
-  if (reason !== eventsNotKept && reason !== eventsNotGiven) return null
-  return Option.getOrNull(Option.map(readLost(bytes), lossSentence))
+export const lossIn = (row: Pick<QuarantineEntry, "reason" | "bytes">): string | null => {
+  const missing = missingIn(row)
+  return missing === null ? null : lossSentence(missing)
 }
 export const lossSentence = ({ account, after, to }: MissingOfAccount): string =>
   `The venue no longer gives all of the events ${after + 1} to ${to} of account ${account}.`
@@ -65,14 +73,14 @@ let setAside = 0
 /** Messages that this process has quarantined, for metrics. */
 export const quarantinedCount = (): number => setAside
 
-/** Adds the row and its alarm to a draft. A claim of the event's number prevents a second row. */
+/** Adds the row and its alarm to a draft, and returns the row. A claim of the event's number prevents a second row. */
 export const putQuarantined = (
   { now, draft, nextId }: Writing,
   { bytes, reason, number, account }: QuarantineEntry,
   of: { readonly partnerId: number | null; readonly clientId: number | null } = { partnerId: null, clientId: null }
-): void => {
+): VenueQuarantineRow => {
   const id = nextId("venueQuarantine")
-  draft.put("venueQuarantine", {
+  const row: VenueQuarantineRow = {
     id,
     at: now,
     number,
@@ -81,7 +89,8 @@ export const putQuarantined = (
     // Postgres text can hold every character except U+0000.
     bytes: bytes.slice(0, keptChars).replaceAll("\u0000", "\ufffd"),
     droppedAt: null
-  })
+  }
+  draft.put("venueQuarantine", row)
   draft.put("audit", {
     id: nextId("audit"),
     ts: now,
@@ -95,6 +104,7 @@ export const putQuarantined = (
     after: null,
     reason
   })
+  return row
 }
 
 /** Counts and logs a quarantined message. `more`: the number of similar messages whose log lines were suppressed. */

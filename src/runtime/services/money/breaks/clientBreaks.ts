@@ -11,7 +11,13 @@ interface Whose {
   readonly clientId: number
 }
 
-/** Opens a break of `difference` micro-USDC and returns its id. The difference must not be zero. */
+/** Stands for an amount that is not known, micro-USDC: a break is never zero. */
+const leastAmount = 1n
+
+/**
+ * Opens a break of `difference` micro-USDC and returns its id. Zero: the difference has no known value, because a price is
+ * missing; the least amount stands for it, so that the break still pauses money out.
+ */
 export const breakOfClient = (
   turn: Turn,
   { partnerId, clientId }: Whose,
@@ -21,8 +27,9 @@ export const breakOfClient = (
 ): number => {
   const id = turn.nextId("reconBreak")
   const most = 2n ** 63n - 1n
+  const known = difference === 0n ? leastAmount : difference
   // The amount from the venue may exceed the column, so it is cut to the column's range.
-  const amount = difference > most ? most : difference < -most ? -most : difference
+  const amount = known > most ? most : known < -most ? -most : known
   const of = { scope: "CLIENT", partnerId, clientId, currency: "USDC" } as const
   start(turn, "reconBreaks", {
     input: {
