@@ -105,6 +105,15 @@ describe("A2-103: positions, orders and trades", () => {
     assert.deepStrictEqual(settled(turnOf({}), look).breaks, [[-30_500_000_000n, true]])
   })
 
+  it("a difference whose value is unknown or zero: a break of the least amount, so that money is paused", () => {
+    const theirPositions = [{ symbol: "ETH-USDC-PERP", netQty: "0.5" }]
+    assert.deepStrictEqual(settled(turnOf({}), compared({ theirPositions })).breaks, [[1n, true]])
+    const sold = { ours: [trade], theirs: [{ ...trade, side: "SELL" as const }] }
+    assert.deepStrictEqual(settled(turnOf({}), compared({ trades: sold })).breaks, [[1n, true]])
+    const order = { ...there, id: 902, ref: null, symbol: "ETH-USDC-PERP", price: null }
+    assert.deepStrictEqual(settled(turnOf({}), compared({ theirOrders: [order] })).breaks, [[1n, false]])
+  })
+
   it("a working order of other terms: a break of its rest that pauses nothing", () => {
     const order = orderRow(7)
     for (const change of [{ price: "1.0" }, { side: "SELL" }, { reduceOnly: true }, { tif: "IOC" }] as const) {
@@ -175,7 +184,7 @@ describe("A2-103: positions, orders and trades", () => {
     ])
   })
 
-  it("while a call is in flight nothing counts; what was alarmed is claimed", () => {
+  it("a difference is claimed once it is alarmed", () => {
     const look = compared({ theirPositions: [{ symbol, netQty: "0.5" }] })
     const turn = turnOf({})
     settleOrderDifferences(turn, orderDifferences(look))
@@ -183,12 +192,6 @@ describe("A2-103: positions, orders and trades", () => {
       turn.draft.build(null, null).claims.map(({ name }) => name),
       [`differs:1:position:${symbol}:0:0.5:0`]
     )
-    const busy = turnOf({})
-    const call = { ref: "O-7", partnerId: 1, clientId: 1, call: "placeOrder", request: {}, at: 1 } as const
-    const sent = new CommitBuilder()
-    sent.put("venueCalls", call)
-    busy.state.adopt(sent.build(null, null))
-    assert.deepStrictEqual(settled(busy, look), { sentences: [], breaks: [] })
   })
 })
 

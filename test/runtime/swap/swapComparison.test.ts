@@ -6,6 +6,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { noFacts } from "../../../src/machines/market/Facts.ts"
 import { swapRef, type Taken } from "../../../src/machines/swap/Swap.ts"
 import { swapInput, took } from "../../../src/machines/swap/swapSamples.ts"
+import type { VenueOutcome } from "../../../src/machines/venue/venueCalls.ts"
 import type { VenueSwap } from "../../../src/machines/venue/swapAtVenue.ts"
 import { firstRow } from "../../../src/runtime/effects/machineRow.ts"
 import { CommitBuilder } from "../../../src/runtime/engine/journal/Commit.ts"
@@ -57,8 +58,32 @@ const shown: VenueSwap = {
   end: null
 }
 
+const turnOf = (): Turn => {
+  let last = 0
+  const rows = [
+    { table: "clients" as const, row: clients },
+    { table: "swaps" as const, row: open }
+  ]
+  const state = new SubjectState("client:1", { token: 1, rows })
+  const by = { role: "SYSTEM", keyLabel: "t", requestId: "t", actor: "system:venue" }
+  const now = taken.maturityTs
+  return { now, state, facts: noFacts, draft: new CommitBuilder(), by, nextId: () => ++last }
+}
+
 const differences = (change: Partial<VenueSwap>) =>
   swapDifferences({ clientId: 1, swaps: [open], theirs: [{ ...shown, ...change }], outcomes: new Map() })
+
+const none = { clientId: 1, swaps: [open], theirs: [], outcomes: new Map<string, VenueOutcome>() }
+const unknownHere: VenueOutcome = {
+  ref: swapRef(1),
+  outcome: "UNKNOWN",
+  reason: null,
+  at: 1,
+  order: null,
+  rfq: null,
+  contract: null,
+  swap: null
+}
 
 describe("A2-103: a swap that is open on both sides", () => {
   it("has no difference where its terms are the same", () => {
@@ -75,19 +100,23 @@ describe("A2-103: a swap that is open on both sides", () => {
     ["maturity", { maturityAt: taken.maturityTs + 1 }],
     ["market", { symbol: "BTC-SWAP" }]
   ] as const)("another %s is a misfit of which nothing is booked", (member, change) => {
-    let last = 0
-    const rows = [
-      { table: "clients" as const, row: clients },
-      { table: "swaps" as const, row: open }
-    ]
-    const state = new SubjectState("client:1", { token: 1, rows })
-    const by = { role: "SYSTEM", keyLabel: "t", requestId: "t", actor: "system:venue" }
-    const now = taken.maturityTs
-    const turn: Turn = { now, state, facts: noFacts, draft: new CommitBuilder(), by, nextId: () => ++last }
+    const turn = turnOf()
     const [sentence, ...others] = settleSwapDifferences(turn, parts, differences(change))
     assert.include(sentence, `the ${member} is`)
     assert.deepStrictEqual(others, [])
     assert.lengthOf(turn.draft.written("venueMisfits"), 1)
     assert.deepStrictEqual([turn.draft.written("swaps"), turn.draft.written("postings")], [[], []])
+    assert.deepStrictEqual(turn.draft.written("reconBreaks"), [])
+  })
+
+  it("a swap of one side alone is a break that pauses money out, even without a mark of its asset", () => {
+    const unknown = { ...none, outcomes: new Map([[swapRef(1), unknownHere]]) }
+    const foreign = { ...none, swaps: [], theirs: [{ ...shown, id: 51, ref: "X-8" }] }
+    for (const compared of [unknown, foreign]) {
+      const turn = turnOf()
+      assert.lengthOf(settleSwapDifferences(turn, parts, swapDifferences(compared)), 1)
+      const opened = turn.draft.written("reconBreaks").map(({ amount, context }) => [amount, context.pausesMoneyOut])
+      assert.deepStrictEqual(opened, [[1n, true]])
+    }
   })
 })

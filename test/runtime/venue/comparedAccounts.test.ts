@@ -4,13 +4,26 @@
  */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Exit, Layer } from "effect"
-import { type VenueShape, VenueUnanswered } from "../../../src/runtime/ports/Venue.ts"
+import { swapInput } from "../../../src/machines/swap/swapSamples.ts"
+import { firstRow } from "../../../src/runtime/effects/machineRow.ts"
+import { ActorHost, type Turn } from "../../../src/runtime/engine/mailbox/ActorHost.ts"
+import { endMisfit } from "../../../src/runtime/services/venue/misfits.ts"
+import { reportMisfit } from "../../support/standingMisfit.ts"
+import { unreadableAnswer, type VenueShape, VenueUnanswered } from "../../../src/runtime/ports/Venue.ts"
 import { Directory } from "../../../src/runtime/services/partners/Directory.ts"
+import {
+  deferralEnds,
+  DeferredAccounts,
+  deferredMost
+} from "../../../src/runtime/services/reconciliation/DeferredAccounts.ts"
+import { CommitBuilder } from "../../../src/runtime/engine/journal/Commit.ts"
+import { SubjectState } from "../../../src/runtime/engine/mailbox/SubjectState.ts"
 import { VenueComparison } from "../../../src/runtime/services/reconciliation/VenueComparison.ts"
 import { waitsMost } from "../../../src/runtime/services/reconciliation/publishedEvents.ts"
 import { QuoteBoard } from "../../../src/runtime/services/trading/rfq/QuoteBoard.ts"
 import { MisfitReads } from "../../../src/runtime/services/venue/MisfitReads.ts"
 import { OutOfSync } from "../../../src/runtime/services/venue/OutOfSync.ts"
+import { sampleRows } from "../engine/fixtures.ts"
 import { CallWorld, type CallProcess } from "./CallWorld.ts"
 import { account } from "./eventWorld.ts"
 
@@ -76,6 +89,119 @@ const withheld = (clients: ReadonlyArray<number>, answer: Effect.Effect<never, V
 /** The sentences of the alarms for differences. */
 const alarms = (world: CallWorld): ReadonlyArray<string | undefined> =>
   world.errors.filter((line) => line.startsWith("service and venue differ")).map((line) => line.split("(queue),")[1])
+
+type Lookup = (refs: ReadonlyArray<string>, venue: VenueShape) => ReturnType<VenueShape["lookup"]>
+const ofClient = { partnerId: 1, clientId: 7 }
+
+/** Client 7 has a position that the venue lacks, and the rows that `more` writes in its turn. */
+const withPosition = (more: (turn: Turn) => void, bend: (venue: VenueShape) => Partial<VenueShape> = () => ({})) => {
+  let isBent = false
+  const world = new CallWorld(
+    () => ({}),
+    (venue) => {
+      const { lookup = venue.lookup, voidRefs = venue.voidRefs, write = venue.write } = bend(venue)
+      return {
+        ...venue,
+        lookup: (refs) => (isBent ? lookup : venue.lookup)(refs),
+        voidRefs: (refs) => (isBent ? voidRefs : venue.voidRefs)(refs),
+        write: (name, request) => (isBent ? write : venue.write)(name, request)
+      }
+    }
+  )
+  const process = world.launch()
+  process.probe(7, 1)
+  world.run(5_000)
+  const { positions } = sampleRows(7)
+  const position = { ...positions, ...ofClient, symbol: "BTC-USDC-PERP", state: "OPEN" as const }
+  const inTurn = (decide: (turn: Turn) => void) => {
+    const by = { role: "ADMIN", keyLabel: "test", requestId: "test", actor: "ADMIN" }
+    process.run(ActorHost.use((host) => host.dispatch({ subject: "client:7", by, decide })))
+    world.run(1_000)
+  }
+  isBent = true
+  inTurn((turn) => {
+    turn.draft.put("positions", { ...position, netQty: "1" })
+    more(turn)
+  })
+  const comparison = comparing(world, process)
+  return { world, process, inTurn, read: process.run(comparison.compare(account)) }
+}
+
+/** Two swaps that the venue lacks. */
+const lent = ({ draft }: Turn): void => {
+  const { swaps } = sampleRows(7)
+  for (const id of [1, 2]) {
+    const columns = { ...swaps, ...ofClient, id, contractId: 50 + id }
+    draft.put("swaps", { ...firstRow("swaps", { ...swapInput, swapId: id }, columns).row, state: "OPEN" })
+  }
+}
+const position = "The position in BTC-USDC-PERP is 1 here and 0 at the venue."
+const unanswered = Effect.fail(new VenueUnanswered({ reason: "status 500" }))
+
+describe("A2-103: a venue that does not answer a lookup", () => {
+  const unknown = "The venue does not know swap 2, which is OPEN here."
+  const one = `The venue has not answered lookups of ${account}; not compared: swap:1.`
+  const both = `The venue has not answered lookups of ${account}; not compared: swap:2, swap:1.`
+  const isFirst = (ref: string): boolean => ref.startsWith("S-1")
+
+  it.each([
+    ["an object whose lookup fails", (refs, venue) => (refs.some(isFirst) ? unanswered : venue.lookup(refs)), true],
+    [
+      "an object that can't be read",
+      (refs, venue) =>
+        Effect.map(venue.lookup(refs), (found) =>
+          found.map((each) => (isFirst(each.ref) ? { ...each, reason: unreadableAnswer } : each))
+        ),
+      true
+    ],
+    ["all objects of a venue that answers none in time", () => Effect.delay(unanswered, "5 seconds"), false]
+  ] as ReadonlyArray<[string, Lookup, boolean]>)("leaves out %s, and compares the rest", (_, lookup, knowsOther) => {
+    const { world, read } = withPosition(lent, (venue) => ({ lookup: (refs) => lookup(refs, venue) }))
+    world.run(90_000)
+    const expected = knowsOther ? [unknown, position, one] : [position, both]
+    assert.deepStrictEqual(read.exit, Exit.succeed(expected))
+    assert.deepStrictEqual(alarms(world), expected.slice(0, -1))
+  })
+})
+
+describe("A2-103: a difference that a call in flight or an object which is read again may explain", () => {
+  const call = { ref: "P-9", ...ofClient, call: "placeOrder", request: {}, at: 1 } as const
+  const cases = [
+    ["a call in flight", ({ draft }: Turn) => draft.put("venueCalls", call)],
+    ["an object that is read again", (turn: Turn) => reportMisfit(turn, "P-1", 0)]
+  ] as const
+  const later = `A call in flight, or a report that is read again, may explain differences of ${account}: it is compared again in a minute.`
+
+  it.each(cases)("%s defers it for two minutes, although the venue answers nothing", (_, open) => {
+    const { world, read } = withPosition(open, () => ({ write: () => unanswered, voidRefs: () => unanswered }))
+    world.run(100_000)
+    assert.include(JSON.stringify(read.exit), later)
+    assert.deepStrictEqual([alarms(world), world.store.rows("reconBreaks")], [[], []])
+    world.run(120_000)
+    assert.deepStrictEqual(alarms(world), [position])
+  })
+
+  it("a later comparison begins another deferral, so that an old one does not let a difference count at once", () => {
+    const deferral = new DeferredAccounts()
+    const state = new SubjectState("client:7", { token: 1, rows: [{ table: "venueCalls", row: call }] })
+    const at = (now: number): boolean =>
+      deferral.defers({ now, state, draft: new CommitBuilder() } as Partial<Turn> as Turn, 7)
+    const times = [0, deferredMost - 1, deferredMost, 2 * deferredMost, 2 * deferredMost + deferralEnds]
+    assert.deepStrictEqual(times.map(at), [true, true, false, false, true])
+  })
+
+  it("no break opens if the difference is gone by then", () => {
+    const { world, inTurn } = withPosition((turn) => reportMisfit(turn, "P-1", 0))
+    world.run(50_000)
+    inTurn((turn) => {
+      const [held] = turn.state.all("positions")
+      if (held !== undefined) turn.draft.put("positions", { ...held, netQty: "0", state: "FLAT" })
+      endMisfit(turn, "P-1")
+    })
+    world.run(600_000)
+    assert.deepStrictEqual([alarms(world), world.store.rows("reconBreaks")], [[], []])
+  })
+})
 
 const refused = Effect.fail(new VenueUnanswered({ reason: "away" }))
 

@@ -17,6 +17,7 @@ export interface NounDifference<What = unknown> {
 
 export interface ComparedSides {
   readonly stored: RowReads["Service"]
+  /** Its `lookup` takes any number of refs. The result lacks objects whose lookup is not answered: they are not compared. */
   readonly venue: Venue["Service"]
 }
 

@@ -24,18 +24,13 @@ import { Recall } from "../account/Recall.ts"
 import { OutOfSync } from "../venue/OutOfSync.ts"
 import { subscribe } from "../../subscriptions.ts"
 import { MisfitReads } from "../venue/MisfitReads.ts"
-import { contractsOf, type Difference, differencesOf, settleDifferences } from "./comparisonDecisions.ts"
-import { type OrderDifference, orderDifferences, ordersOf, settleOrderDifferences } from "./orderComparison.ts"
-import {
-  lossOf,
-  type MoneyApart,
-  moneyDifferences,
-  moneyOf,
-  settleMoneyDifferences,
-  standing
-} from "./moneyComparison.ts"
-import { comparedNouns, settleNouns } from "./comparedNouns.ts"
-import type { NounDifference } from "./NounComparison.ts"
+import { settleDifferences } from "./comparisonDecisions.ts"
+import { type OrderDifference, settleOrderDifferences } from "./orderComparison.ts"
+import { lossOf, settleMoneyDifferences } from "./moneyComparison.ts"
+import { settleNouns } from "./comparedNouns.ts"
+import { ComparedLookups } from "./ComparedLookups.ts"
+import { deferred, DeferredAccounts } from "./DeferredAccounts.ts"
+import { claimsOfBoth, countOf, type Pass, passOf } from "./comparisonPass.ts"
 import { misfitsOf, notApplied } from "./misfitReads.ts"
 import { comparedWithout, EventReads, eventsApplied, notCompared, WaitingAccounts } from "./publishedEvents.ts"
 import { WantedAccounts } from "./WantedAccounts.ts"
@@ -61,6 +56,7 @@ const overdueMost = 10_000
 
 const apart =
   "service and venue differ: nothing is changed, and a break records the difference (brokerage queue lists it)"
+const lookupsUnanswered = "the venue has not answered all lookups of an account: the other objects are compared"
 const by: Attribution = { role: "SYSTEM", keyLabel: "venue", requestId: "comparison", actor: "system:venue" }
 
 export interface ComparisonFigures {
@@ -158,30 +154,11 @@ interface Parts {
   readonly handlers: EventParts
 }
 
-interface Pass {
-  readonly contracts: ReadonlyArray<Difference>
-  readonly orders: ReadonlyArray<OrderDifference>
-  readonly nouns: ReadonlyArray<ReadonlyArray<NounDifference>>
-  readonly money: ReadonlyArray<MoneyApart>
-  readonly withoutMoney: boolean
-}
-
-/** The alarm keys of differences that both passes found and that no event in flight explains. */
-const claimsOfBoth = (first: Pass, second: Pass): ReadonlyArray<string> => {
-  const before = new Set([...first.contracts, ...first.orders, ...first.nouns.flat()].map(({ claim }) => claim))
-  return [
-    ...[...second.contracts, ...second.orders, ...second.nouns.flat()].filter(({ claim }) => before.has(claim)),
-    ...standing(first.money, second.money)
-  ].map(({ claim }) => claim)
-}
-
-const countOf = ({ contracts, orders, nouns, money }: Pass): number =>
-  contracts.length + orders.length + nouns.flat().length + money.length
-
 class Comparison {
   private readonly parts: Parts
   readonly wanted = new WantedAccounts()
   private readonly waiting = new WaitingAccounts()
+  private readonly deferred = new DeferredAccounts()
   /** Contracts past their expiry by id. The value is true once the alarm about the contract is logged. */
   private readonly overdue = new Map<number, boolean>()
   private compared = 0
@@ -304,14 +281,15 @@ class Comparison {
     return Effect.gen({ self: this }, function* () {
       const [client] = yield* this.parts.stored.page("clients", [{ column: "uid", value: uid }], { limit: 1 })
       if (client === undefined) return { sentences: [], withoutMoney: false }
-      let before = yield* this.compareOnce(client, reads)
+      const lookups = new ComparedLookups(this.parts.venue)
+      let before = yield* this.compareOnce(client, reads, lookups)
       if (before !== null) this.compared++
       const withoutMoney = before?.withoutMoney ?? false
       const sentences = new Set(yield* misfitsOf(this.parts, client))
       for (let pass = 0; before !== null && pass < passesMost && countOf(before) > 0; pass++) {
         this.fetchOrders(client.id, before.orders)
         yield* Effect.sleep(passPause)
-        const next: Pass | null = yield* this.compareOnce(client, reads)
+        const next: Pass | null = yield* this.compareOnce(client, reads, lookups)
         const both = next === null ? [] : claimsOfBoth(before, next)
         before = next
         if (next === null) break
@@ -328,11 +306,16 @@ class Comparison {
         this.wanted.wantLater(uid)
         sentences.add(yield* notCompared(uid, reads))
       }
+      const leftOut = lookups.sentence(uid)
+      if (leftOut !== null) {
+        yield* Effect.annotateLogs(Effect.logWarning(lookupsUnanswered, leftOut), { uid })
+        sentences.add(leftOut)
+      }
       return { sentences: [...sentences], withoutMoney }
     })
   }
 
-  /** Applies the differences of two passes. Returns the sentences of new alarms. */
+  /** Applies the differences of two passes. Returns the sentences of new alarms, and one if differences do not count yet. */
   private settle(
     client: ClientRow,
     { contracts, orders, nouns, money }: Pass,
@@ -344,6 +327,7 @@ class Comparison {
       const names = new Set(holders.map(({ name }) => name))
       const all = claims.filter((claim) => !names.has(claim))
       const sentences: Array<string> = []
+      let isDeferred = false
       const loss = money.length === 0 ? null : yield* lossOf(this.parts.stored, client)
       // A commit has a limit, so an account that lost many events needs several turns.
       for (let first = 0; first < all.length; first += settledAtOnce) {
@@ -353,14 +337,22 @@ class Comparison {
           subject: clientSubject(client.id),
           by,
           lane: "internal",
-          decide: (turn) => [
-            ...settleDifferences(turn, this.parts.handlers, contracts.filter(isFresh)),
-            ...settleOrderDifferences(turn, orders.filter(isFresh)),
-            ...settleNouns(turn, this.parts.handlers, nouns, isFresh),
-            ...settleMoneyDifferences(turn, money.filter(isFresh), loss)
-          ]
+          decide: (turn) => {
+            isDeferred = this.deferred.defers(turn, client.id)
+            if (isDeferred) return []
+            const ofObjects = [
+              ...settleDifferences(turn, this.parts.handlers, contracts.filter(isFresh)),
+              ...settleNouns(turn, this.parts.handlers, nouns, isFresh)
+            ]
+            // A report of these objects may not fit, and may then explain positions and money.
+            isDeferred = this.deferred.defers(turn, client.id)
+            if (isDeferred) return ofObjects
+            const ofOrders = settleOrderDifferences(turn, orders.filter(isFresh))
+            return [...ofObjects, ...ofOrders, ...settleMoneyDifferences(turn, money.filter(isFresh), loss)]
+          }
         })
         sentences.push(...alarmed)
+        if (isDeferred) break
       }
       this.alarms += sentences.length
       yield* Effect.forEach(
@@ -368,25 +360,24 @@ class Comparison {
         (sentence) => Effect.annotateLogs(Effect.logError(apart, sentence), { uid: client.uid }),
         { discard: true }
       )
-      return sentences
+      if (!isDeferred) return sentences
+      this.wanted.wantLater(client.uid)
+      return [...sentences, deferred(client.uid)]
     })
   }
 
   /** One comparison pass over a client. Null: the account waits for events that could not be applied. */
   private compareOnce(
     client: ClientRow,
-    reads: EventReads
+    reads: EventReads,
+    lookups: ComparedLookups
   ): Effect.Effect<Pass | null, DispatchError | VenueUnanswered> {
     return Effect.gen({ self: this }, function* () {
       const account = yield* this.parts.venue.account(client.uid)
       if (yield* eventsApplied(this.parts, client, account?.sequence ?? 0, reads)) this.waiting.end(client.id)
       else if (this.waiting.mayWait(client.id)) return null
       else yield* comparedWithout(client.uid)
-      const contracts = differencesOf(yield* contractsOf(this.parts, client, account))
-      const nouns = yield* Effect.forEach(comparedNouns, ({ find }) => find(this.parts, client, account))
-      const orders = orderDifferences(yield* ordersOf(this.parts, client, account, !reads.areStopped))
-      const money = moneyDifferences(yield* moneyOf(this.parts.stored, client, account))
-      return { contracts, orders, nouns, money, withoutMoney: account !== null && account.money === null }
+      return yield* passOf({ stored: this.parts.stored, venue: lookups.venue }, client, account, !reads.areStopped)
     })
   }
 

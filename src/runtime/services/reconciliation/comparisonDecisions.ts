@@ -7,7 +7,7 @@
 import { Effect } from "effect"
 import { figuresAt } from "../../../machines/contract/contractFigures.ts"
 import { acceptRef, requestRef } from "../../../machines/rfq/Rfq.ts"
-import { lookupLimit, type VenueOutcome } from "../../../machines/venue/venueCalls.ts"
+import type { VenueOutcome } from "../../../machines/venue/venueCalls.ts"
 import { ownerOfRef } from "../../../machines/venue/venueRefs.ts"
 import { openContractMisfit } from "../../../machines/venueChecks/contractChecks.ts"
 import type { VenueAccount, VenueContract, VenueRfq } from "../../../machines/venue/venueObjects.ts"
@@ -190,8 +190,7 @@ const notHere = (turn: Turn, parts: EventParts, contract: VenueContract): string
   }
   const ended = request === null ? "" : `, as contract ${request.context.contractId} ended,`
   const reason = `The venue has contract ${contract.id} of ${contract.qty} ${contract.symbol} open${ended} and the service has not.`
-  const premium = premiumOf(contract)
-  if (premium !== 0n) breakOfClient(turn, clientOf(turn), -premium, reason)
+  breakOfClient(turn, clientOf(turn), -premiumOf(contract), reason)
   return reason
 }
 
@@ -248,8 +247,6 @@ export const contractsOf = (
       ...missing.map(({ rfqId, context }) => acceptRef(rfqId, context.quoteId)),
       ...requests.map((request) => requestRef(request.id))
     ]
-    const outcomes = new Map(
-      (refs.length === 0 ? [] : yield* venue.lookup(refs.slice(0, lookupLimit))).map((each) => [each.ref, each])
-    )
+    const outcomes = new Map((refs.length === 0 ? [] : yield* venue.lookup(refs)).map((each) => [each.ref, each]))
     return { clientId: id, contracts, requests, theirs, outcomes }
   })

@@ -132,7 +132,7 @@ const tradesApart = ({ trades }: ComparedOrders): ReadonlyArray<OrderDifference>
 
 interface Alarm {
   readonly sentence: string
-  /** The surplus of the service over the venue, micro-USDC; negative if the venue has more. */
+  /** The surplus of the service over the venue, micro-USDC; negative if the venue has more. 0: unknown, or equal values. */
   readonly more: bigint
   readonly pauses: boolean
 }
@@ -143,15 +143,14 @@ export const settleOrderDifferences = (
   differences: ReadonlyArray<OrderDifference>
 ): ReadonlyArray<string> => {
   const client = turn.state.one("clients")
-  // While a venue call is in flight, it may explain every difference, so nothing is applied.
-  if (client === undefined || turn.state.all("venueCalls").length > 0) return []
+  if (client === undefined) return []
   const whose = { clientId: client.id, partnerId: client.partnerId }
   return differences.flatMap(({ claim, what }) => {
     const alarm = alarmOf(turn, what)
     if (alarm === null) return []
     const { sentence, more, pauses } = alarm
     turn.draft.claim(claim, client.id)
-    if (more !== 0n) breakOfClient(turn, whose, more, sentence, pauses)
+    breakOfClient(turn, whose, more, sentence, pauses)
     return [sentence]
   })
 }

@@ -10,7 +10,7 @@ import { type Currency, isCurrency } from "../../../machines/shared/Currency.ts"
 import { minorOf } from "../../../machines/shared/Money.ts"
 import { progressOfSwap, swapRef, termsOfSwap } from "../../../machines/swap/Swap.ts"
 import { outstandingOf } from "../../../machines/swap/swapFigures.ts"
-import { lookupLimit, type VenueOutcome } from "../../../machines/venue/venueCalls.ts"
+import type { VenueOutcome } from "../../../machines/venue/venueCalls.ts"
 import { ownerOfRef } from "../../../machines/venue/venueRefs.ts"
 import type { VenueSwap } from "../../../machines/venue/swapAtVenue.ts"
 import type { VenueAccount } from "../../../machines/venue/venueObjects.ts"
@@ -94,15 +94,15 @@ export const settleSwapDifferences = (
     const alarm = what.is === "unknown" ? unknownAtVenue(turn, parts, what.swapId) : apply(turn, parts, what)
     if (alarm === null) return []
     turn.draft.claim(claim, client.id)
-    if (alarm.more !== 0n) breakOfClient(turn, whose, alarm.more, alarm.sentence)
+    if (alarm.more !== null) breakOfClient(turn, whose, alarm.more, alarm.sentence)
     return [alarm.sentence]
   })
 }
 
 interface Alarm {
   readonly sentence: string
-  /** The surplus of the service over the venue, micro-USDC. */
-  readonly more: bigint
+  /** The surplus of the service over the venue, micro-USDC; 0: its value is not known. Null: the alarm opens no break. */
+  readonly more: bigint | null
 }
 
 /** Applies the venue's report of a swap. Null: applied; otherwise the alarm. */
@@ -118,7 +118,7 @@ const apply = (turn: Turn, parts: SwapParts, what: Exclude<What, { readonly is: 
     const verdict = swapHandler(parts).verdict(turn, { id, ref, at: turn.now, swap })
     if (verdict !== null) {
       const sentence = misfitFound(turn, ref, verdict, swap)
-      return sentence === null ? null : { sentence, more: 0n }
+      return sentence === null ? null : { sentence, more: null }
     }
     const fact = { type: "swap", account: swap.account, sequence: 0, swap } as const
     swapHandler(parts).reported(turn, { id, at: turn.now, fact })
@@ -170,7 +170,7 @@ export const swapsOf = (
     const theirs = (account?.swaps ?? []).filter(({ end }) => end === null)
     const there = new Set(theirs.map((each) => each.id))
     const missing = swaps.filter(({ contractId }) => contractId === null || !there.has(contractId))
-    const refs = missing.map((swap) => swapRef(swap.id)).slice(0, lookupLimit)
+    const refs = missing.map((swap) => swapRef(swap.id))
     const found = refs.length === 0 ? [] : yield* venue.lookup(refs)
     return { clientId: id, swaps, theirs, outcomes: new Map(found.map((each) => [each.ref, each])) }
   })

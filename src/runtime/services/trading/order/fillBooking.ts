@@ -84,7 +84,7 @@ const otherFigures = ({ turn, of }: BookingTurn, row: OrderRow, known: FillRow, 
   applyEffects(turn, { ...of, object: `order:${row.id}` }, [
     { type: "audit", action: "order.otherTrade", before: null, after: null, reason }
   ])
-  if (difference !== 0n) breakOfClient(turn, row, difference, reason)
+  breakOfClient(turn, row, difference, reason)
 }
 
 /** Books a trade of an order that has ended here, and raises an alarm and a break for staff. */
@@ -92,7 +92,7 @@ const bookedLate = (at: BookingTurn, row: OrderRow, fill: VenueFill): OrderRow =
   const next = booked(at, row, fill)
   const value = valueOf(fill, "USDC")
   const reason = `Order ${row.id} was ${row.state} when its trade ${fill.tradeId} came: ${fill.side} ${fill.qty} at ${fill.price}.`
-  if (value !== 0n) breakOfClient(at.turn, row, value, reason)
+  breakOfClient(at.turn, row, value, reason)
   return next
 }
 

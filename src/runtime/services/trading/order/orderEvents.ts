@@ -331,7 +331,7 @@ const foundWorking = (at: HandlerTurn, row: OrderRow, order: VenueOrder): void =
   const left = new MoneyDecimal(order.qty).minus(order.filledQty)
   const value = floorToMinor(left.mul(order.price ?? order.trigger?.price ?? 0), "USDC")
   const reason = `Order ${row.id} is ${row.state} here and works at the venue: ${order.side} ${decimalText(left)}.`
-  if (value !== 0n) breakOfClient(turn, row, value, reason)
+  breakOfClient(turn, row, value, reason)
 }
 
 /**
@@ -393,6 +393,6 @@ const busted = (
   applyEffects(turn, { ...at.of, object: `order:${fill.orderId}` }, [
     { type: "audit", action: "order.bust", before: null, after: null, reason: sentence }
   ])
-  if (fill.notional !== 0n) breakOfClient(turn, fill, fill.notional, sentence)
+  breakOfClient(turn, fill, fill.notional, sentence)
   return true
 }

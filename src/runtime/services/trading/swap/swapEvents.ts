@@ -173,10 +173,7 @@ const shortBreak = (owned: OwnedTurn, row: SwapRow, short: bigint): void => {
   valueBreak(owned, row, short, reason)
 }
 
-/**
- * Opens a break of an asset amount, in USDC at the last mark. Without a mark, or for a value of zero, it writes only
- * the alarm.
- */
+/** Opens a break of an asset amount, in USDC at the last mark, or of the least amount without a mark. */
 const valueBreak = (
   owned: OwnedTurn,
   row: SwapRow,
@@ -187,7 +184,7 @@ const valueBreak = (
   const mark = holdingMark(assetOf(row), owned.turn.facts)
   const value = mark === null ? 0n : valueAt(assetOf(row), amount, mark)
   if (action !== null) alarm(owned, row, action, reason)
-  if (value !== 0n) breakOfClient(owned.turn, row, value, reason)
+  breakOfClient(owned.turn, row, value, reason)
 }
 
 /** Books new fee corrections, each once. A fee of the take that differs from the estimate counts as correction 0. */
