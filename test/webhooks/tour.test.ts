@@ -4,8 +4,8 @@
  */
 import { afterAll, assert, beforeAll, describe, it, vi } from "@effect/vitest"
 import { Deferred, Effect, Fiber, Redacted } from "effect"
-import { execFile } from "node:child_process"
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs"
+import { execFile, spawn } from "node:child_process"
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { promisify } from "node:util"
@@ -18,8 +18,10 @@ import { runRecorded } from "../operator/operatorHarness.ts"
 import { isDeep } from "../support/every.ts"
 import { takePrinted } from "../support/printed.ts"
 import { makeTestDatabase } from "../support/TestDatabase.ts"
+import { hasTool, skipNote } from "../support/tools.ts"
 
 const folder = mkdtempSync(join(tmpdir(), "brokerage-tour-"))
+const main = join(import.meta.dirname, "../../cli/main.ts")
 /** The scenarios start a service of their own, which takes most of a minute. */
 const quick = tourStepNames.filter((name) => name !== "scenarios")
 
@@ -168,6 +170,22 @@ describe("brokerage tour", () => {
     const { prepared } = await played("orders")
     for (const lifted of ["lift 1 FROZEN", "lift 1 NO_NEW_RISK"]) assert.include(JSON.stringify(prepared), lifted)
   }, 180_000)
+
+  it("breaks no line that is pasted, however narrow the terminal, and refuses a folder that it can't write", async () => {
+    const narrow = await runRecorded(["tour", "market", "--data-dir", folder], {
+      size: () => ({ columns: 30, rows: 24 })
+    })
+    assert.strictEqual(narrow.status, exitStatus.done)
+    assert.include(narrow.stdout, `\n  brokerage sim venue price BTC-USDC-PERP 60000 --data-dir ${folder}\n`)
+    const aside = `${folder}/aside`
+    renameSync(join(folder, "tour"), aside)
+    writeFileSync(join(folder, "tour"), "")
+    const { status, stdout, refusal } = await run("tour", "money", "--json")
+    assert.deepStrictEqual([status, stdout], [exitStatus.usage, ""])
+    assert.strictEqual(refusal.msg, `The tour can not write ${folder}/tour (EEXIST).`)
+    rmSync(join(folder, "tour"))
+    renameSync(aside, join(folder, "tour"))
+  }, 60_000)
 
   it.skipIf(!hasTool("script"))(
     `the end of input while a request runs stops it at the next question${skipNote("script")}`,
