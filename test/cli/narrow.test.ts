@@ -79,8 +79,13 @@ const valueOf = (wanted: Argument | Option): string => {
   )
 }
 
-const sampleOf = (name: string): string =>
-  name === "file" ? list : name === "output" ? join(folder, "out") : name === "duration" ? "1h" : "1"
+const samples: Readonly<Record<string, () => string>> = {
+  file: () => list,
+  output: () => join(folder, "out"),
+  duration: () => "1h",
+  object: () => "order:1"
+}
+const sampleOf = (name: string): string => samples[name]?.() ?? "1"
 
 const folder = mkdtempSync(join(tmpdir(), "brokerage-narrow-"))
 const list = join(folder, "list.csv")

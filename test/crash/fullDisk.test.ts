@@ -218,7 +218,7 @@ describe.skipIf(!hasTool("mount"))(`a full disk${skipNote("mount")}`, { timeout:
     await vi.waitFor(async () => assert.notInclude(await many("refused", 20), 201), { timeout: 60_000 })
     for (const path of [`/partner/v1/clients/${clientId}/collateral`, "/healthz"])
       assert.strictEqual((await call("GET", path)).status, 200)
-    assert.match(service.log(), /the database refuses to write.*53100/)
+    assert.match(service.log(), /the database can't write.*53100/)
     Fs.rmSync(ballast())
     await assertNothingLost("refused-0")
   })

@@ -324,7 +324,7 @@ describe("screening import", () => {
     }
     assert.strictEqual((await runRecorded(line, { confirm })).status, 1)
     assert.deepStrictEqual(asked, [
-      "Import 1 entries as version 2 of ASKED, which has 3 now? Entries that it does not name are removed: 2 at least."
+      "Import 1 entry as version 2 of ASKED, which has 3 now? Entries that it does not name are removed: 2 at least."
     ])
     assert.lengthOf(Object.keys(await live("ASKED")), 3)
   })

@@ -54,18 +54,20 @@ export const rowsOf = async <T extends TableName>(
 export const ofClient = <T extends TableName>(service: Service, table: T, clientId: number) =>
   rowsOf(service, table, "client_id = $1", [BigInt(clientId)])
 
-/** Tables into which the service's own daily jobs write at any moment. */
-const dailyTables: ReadonlySet<string> = new Set([
+/** Tables into which the service writes by itself at any moment: daily jobs, and the venue's last listing and marks. */
+const ownTables: ReadonlySet<string> = new Set([
   "statementJobs",
   "statementJobFailures",
   "dailyEquities",
-  "dailyMarks"
+  "dailyMarks",
+  "lastListings",
+  "lastMarks"
 ])
 
-/** How many rows each table holds, to prove that a refusal wrote nothing. Daily jobs and their claims do not count. */
+/** How many rows each table holds, to prove that a refusal wrote nothing. The service's own rows do not count. */
 export const rowCounts = async (service: Service): Promise<Readonly<Record<string, number>>> => {
   const text = tableNames
-    .filter((name) => !dailyTables.has(name))
+    .filter((name) => !ownTables.has(name))
     .map((name) => `SELECT '${name}' AS name, count(*) AS n FROM ${catalogue[name].sqlName}`)
     .concat(
       "SELECT 'claims' AS name, count(*) AS n FROM claims WHERE name NOT LIKE 'statementJob:%'",

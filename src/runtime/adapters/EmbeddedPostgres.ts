@@ -338,9 +338,7 @@ const spawnPostmaster = (cluster: Cluster): ChildProcess => {
 const supervise = (cluster: Cluster) =>
   Effect.gen(function* () {
     yield* until(() => (isRunning(cluster.pid) ? undefined : true), "100 millis")
-    yield* Effect.logWarning("the embedded PostgreSQL ended unexpectedly; the service restarts it", {
-      pid: cluster.pid
-    })
+    yield* Effect.logWarning("the embedded PostgreSQL ended unexpectedly and is restarted", { pid: cluster.pid })
     yield* launch(cluster).pipe(
       Effect.tapError((error) => Effect.logError(error.message)),
       Effect.retry(restartRetries)

@@ -418,7 +418,7 @@ const refusalTests = () => {
   }
 
   it("a callback that throws is logged and harms no other commit", async () => {
-    expectLog(/the answer to a commit failed.*a listener failed/)
+    expectLog(/the callback that answers a commit failed.*a listener failed/)
     bench.journal.submit(clientCommit(1, null), () => {
       throw new Error("a listener failed")
     })

@@ -88,7 +88,9 @@ const withheld = (clients: ReadonlyArray<number>, answer: Effect.Effect<never, V
 
 /** The sentences of the alarms for differences. */
 const alarms = (world: CallWorld): ReadonlyArray<string | undefined> =>
-  world.errors.filter((line) => line.startsWith("service and venue differ")).map((line) => line.split("(queue),")[1])
+  world.errors
+    .filter((line) => line.startsWith("service and venue differ"))
+    .map((line) => line.split("(brokerage queue lists it),")[1])
 
 type Lookup = (refs: ReadonlyArray<string>, venue: VenueShape) => ReturnType<VenueShape["lookup"]>
 const ofClient = { partnerId: 1, clientId: 7 }
