@@ -12,8 +12,8 @@ import { EmbeddedVenue, type EmbeddedVenueError } from "./runtime/adapters/Embed
 import { passPausePoint } from "./runtime/engine/PausePoints.ts"
 import type { VenueConnection } from "./runtime/ports/VenueConnection.ts"
 import { clockEnd } from "./runtime/services/shared/clockEnd.ts"
-import { together } from "./runtime/services/operations/system/ClockMeeting.ts"
-import { moveClock } from "./runtime/store/ServiceStamp.ts"
+import { together } from "./runtime/services/operations/system/ClockWalk.ts"
+import { raiseClock } from "./runtime/store/ServiceStamp.ts"
 import { ServeError } from "./ServeError.ts"
 import type { ServeOptions } from "./serveOptions.ts"
 
@@ -114,8 +114,8 @@ export const meetVenue = (sql: PgClient.PgClient, venue: VenueConnection, offset
     const ahead = yield* compareClocks(venue, offset)
     if (ahead === 0) return offset
     yield* Effect.logInfo("the service's clock moved forward to the venue's time", { millis: ahead })
-    const now = yield* Clock.currentTimeMillis
-    return (yield* moveClock(sql, ahead, clockEnd - now, false)) ?? offset
+    const met = offset + ahead
+    return met < clockEnd - (yield* Clock.currentTimeMillis) ? yield* raiseClock(sql, met) : offset
   }).pipe(Effect.catchTag("VenueAway", ({ reason }) => Effect.as(Effect.logWarning(notYet, { reason }), offset)))
 
 const notYet = "the venue does not answer yet; the service aligns the clocks when it does"

@@ -19,12 +19,21 @@ interface Shown {
   readonly more: number
 }
 
+interface BecameDue {
+  readonly name: string
+  readonly subject: string
+  readonly dueAt: number
+  readonly count: number
+}
+
 type Tally = ReadonlyArray<{ readonly name: string; readonly count: number }>
 
 interface Moved extends Shown {
   readonly behind: boolean
   readonly fired: Tally
   readonly jobs: Tally
+  readonly became: ReadonlyArray<BecameDue>
+  readonly becameMore: number
 }
 
 export const addSimCommands = (program: Command, cli: Cli): Command => {
@@ -36,7 +45,7 @@ export const addSimCommands = (program: Command, cli: Cli): Command => {
     .action((_: object, command: Command) => cli.call(command, (api) => api.clock.show(), clockView))
   clock
     .command("advance")
-    .description("move business time forward, never back; prints the fired timers and the next due events")
+    .description("move business time forward, never back; prints what became due, in order, and what is due next")
     .addArgument(new Argument("[duration]", "a duration: 500ms, 90s, 15m, 8h or 2d").argParser(durationOption))
     .addOption(
       new Option("--to <date>", "to a moment, UTC: 2027-04-07, 2027-04-07T06:30, or Unix ms").argParser(momentOption)
@@ -65,7 +74,7 @@ const momentOption = (given: string): number => {
   return moment
 }
 
-/** Advances the clock. For a timer that is due already, it advances by one millisecond. */
+/** Advances the clock. For work that has become due since the list was made, it advances by one millisecond. */
 const advance = async (
   api: OperatorClient,
   advanceMillis: number | undefined,
@@ -106,20 +115,28 @@ const clockView = (shown: Shown): View => {
   return stack(fields(clock), nextView(shown))
 }
 
+/** The most rows of work that became due; `--json` has more. */
+const mostRows = 40
+
 const movedView = (moved: Moved): View => {
-  const { next: _next, more: _more, fired, jobs, behind, ...clock } = moved
+  const { next: _next, more: _more, fired: _fired, jobs: _jobs, became, becameMore, behind, ...clock } = moved
+  const rows = became.slice(0, mostRows)
+  const rest = became.length - rows.length + becameMore
   return stack(
     fields(clock),
     text(""),
-    text("Fired"),
-    table(fired, { timers: (row) => row.count, of: (row) => row.name }, "no timer"),
-    ...(jobs.length === 0
-      ? []
-      : [
-          text(""),
-          text("Due now, and running by themselves (statement jobs)"),
-          table(jobs, { jobs: (row) => row.count, of: (row) => row.name }, "none")
-        ]),
+    text("Became due"),
+    table(
+      rows,
+      {
+        at: (row) => time(row.dueAt),
+        what: (row) => row.name,
+        of: (row) => row.subject,
+        times: (row) => (row.count === 1 ? "" : row.count)
+      },
+      "nothing"
+    ),
+    ...(rest === 0 ? [] : [text(`and ${rest} more`)]),
     ...(behind ? [text("The jump is not complete yet: the service completes it by itself.")] : []),
     nextView(moved)
   )

@@ -34,7 +34,7 @@ export const subscriptions = {
   screeningPasses: ["PassDemand"],
   screeningRuns: ["PassDemand"],
   swaps: ["VenueComparison"],
-  timers: ["Timers", "OrderResync"],
+  timers: ["Timers", "OrderResync", "ClockWalk"],
   tradingHalts: ["MarketHalts", "OpeningWatch"],
   venueCalls: ["VenueCalls"],
   venueMisfits: ["layerMisfitReads"],

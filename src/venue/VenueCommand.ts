@@ -62,8 +62,14 @@ export const VenueCommand = Schema.Union([
    * delisted.
    */
   command("clear", {}),
-  /** Advances business time to `to`; never back. */
-  command("advance", { to: Millis }),
+  /**
+   * Advances business time to `to`; never back. `steps`: the most price steps on the way, for a part of a long jump. Funding
+   * times and points of price paths are further steps.
+   */
+  command("advance", {
+    to: Millis,
+    steps: Schema.optionalKey(Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 10_000 })))
+  }),
   /** The knobs of a YAML file, already checked by `VenueKnobs`; the whole text, so that errors name its lines. */
   command("set", { knobs: Schema.String.check(Schema.isMaxLength(longestKnobs)) }),
   /** Ends the process, which its supervisor starts again. */
@@ -124,6 +130,18 @@ export const VenueCommandAnswer = Schema.Struct({
   ...VenueChange.fields
 })
 
+/** Work that the books do at a time: funding of a market's positions, maturity of swaps, expiry of contracts. */
+export const VenueDue = Schema.Struct({
+  name: Schema.Literals(["funding", "maturity", "payment", "expiry"]),
+  symbol: Symbol,
+  at: Millis,
+  /** The number of positions, swaps or contracts. */
+  count: Schema.Int,
+  /** The interval after which the same work is due again, ms; null: it is due once. */
+  everyMillis: Schema.NullOr(Schema.Int)
+})
+export type VenueDue = typeof VenueDue.Type
+
 export const VenueView = Schema.Struct({
   at: Millis,
   seed: Schema.Int,
@@ -162,6 +180,8 @@ export const VenueView = Schema.Struct({
       timesLeft: Schema.NullOr(Schema.Int),
       struck: Schema.Int
     })
-  )
+  ),
+  /** The work of clients' accounts that is due next, earliest first, at most 100; a venue of another version omits it. */
+  due: Schema.optionalKey(Schema.Array(VenueDue))
 })
 export type VenueView = typeof VenueView.Type

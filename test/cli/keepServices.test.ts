@@ -14,7 +14,7 @@ import { type CallService, callService, keepServices } from "../../cli/OperatorC
 import { LocalAuthority } from "../../src/runtime/adapters/LocalAuthority.ts"
 
 const folder = mkdtempSync(join(tmpdir(), "brokerage-kept-"))
-const clock = { now: 5, wallNow: 5, offsetMillis: 0, venueNow: null, behind: false, next: [], more: 0 }
+const clock = { now: 5, wallNow: 5, offsetMillis: 0, venueNow: null, behind: false, movingTo: null, next: [], more: 0 }
 let connection: Connection
 let server: Server
 let sockets = 0

@@ -169,6 +169,9 @@ const stubEngine = (stub: Stub) => {
       noteBehind: () => undefined,
       expect: () => {},
       setOffset: () => {},
+      raise: () => {},
+      carrier: () => null,
+      carriedBy: () => {},
       onMove: () => {}
     }),
     Layer.succeed(AnswerStore, {

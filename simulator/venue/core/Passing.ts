@@ -36,13 +36,13 @@ export class Passing {
     publishMarketData(this.parts)
   }
 
-  /** Advances to `to`; an earlier time changes nothing. */
-  pass(to: number): void {
+  /** Advances to `to`, in at most `steps` price steps; an earlier time changes nothing. */
+  pass(to: number, steps = mostSteps): void {
     const { clock, settings } = this.parts
     const tick = settings.tickMillis
     const ticks = Math.floor(to / tick) - Math.floor(clock.now / tick)
     const jump = ticks > jumpTicks
-    const stride = Math.max(1, Math.ceil(ticks / mostSteps)) * tick
+    const stride = Math.max(1, Math.ceil(ticks / Math.min(mostSteps, steps))) * tick
     const lastTick = Math.floor(to / tick) * tick
     if (jump) for (const listing of this.listings()) this.parts.makers.withdraw(listing)
     while (clock.now < to) {

@@ -7,7 +7,7 @@ import { outcomeFillLimit, type VenueOutcome } from "../../../src/machines/venue
 import type { VenueEvent, VenueFact } from "../../../src/machines/venue/VenueEvent.ts"
 import type { VenueListing, VenueOffer } from "../../../src/machines/venue/VenueMarket.ts"
 import type { VenueAccount, VenueFill } from "../../../src/machines/venue/venueObjects.ts"
-import type { VenueView } from "../../../src/venue/VenueCommand.ts"
+import type { VenueDue, VenueView } from "../../../src/venue/VenueCommand.ts"
 import { Calls } from "./Calls.ts"
 import { changesOf } from "./changesOf.ts"
 import { CommandRefused, Commands } from "./Commands.ts"
@@ -20,6 +20,7 @@ import { textOf } from "./texts.ts"
 import { turnKnobs } from "./turnKnobs.ts"
 import type { Applied, KlineWindow, VenueCall, VenueInput, VenueListeners, VenueOptions } from "./VenueInput.ts"
 import type { Dealer } from "./VenueKnobs.ts"
+import { venueDue } from "./venueDue.ts"
 import { VenueParts } from "./VenueParts.ts"
 import { partsOf, stateOf, type VenueState } from "./VenueState.ts"
 import { wireContract, wireFill, wireMarket, wireOffer, wireOrder, wireStakingMarket } from "./wire.ts"
@@ -98,7 +99,7 @@ export class Venue {
   private play(input: VenueInput): Applied {
     switch (input.type) {
       case "time":
-        this.passing.pass(input.to)
+        this.passing.pass(input.to, input.steps)
         return nothing
       case "call":
         return { ...nothing, outcomes: [this.called(input)] }
@@ -225,6 +226,11 @@ export class Venue {
   /** Settings of the dealers, who run outside the core. */
   dealers(): ReadonlyArray<Dealer> {
     return this.parts.settings.dealers
+  }
+
+  /** The work that is due next (`venueDue`). */
+  due(): ReadonlyArray<VenueDue> {
+    return venueDue(this.parts)
   }
 
   get tickMillis(): number {

@@ -36,9 +36,9 @@ export type VenueCall = {
 export type VenueInput =
   /**
    * Moves the venue's time forward, never back. Everything due by then happens: price ticks, touches, expiries, funding,
-   * makers.
+   * makers. `steps`: the most price steps, 10,000 without it.
    */
-  | { readonly type: "time"; readonly to: number }
+  | { readonly type: "time"; readonly to: number; readonly steps?: number }
   | ({ readonly type: "call" } & VenueCall)
   /** A call that is refused before it reaches the books, by a dealer's last look or by a fault. */
   | ({ readonly type: "decline"; readonly reason: string } & VenueCall)

@@ -123,7 +123,11 @@ export class VenueDesk {
       case "advance":
         if (command.to >= lastMoment) throw new CommandRefused("The clock can't be moved into the year 2100 or later.")
         if (command.to > venue.now) {
-          const { refusal } = await writer.submit({ type: "time", to: command.to })
+          const { refusal } = await writer.submit({
+            type: "time",
+            to: command.to,
+            ...(command.steps === undefined ? {} : { steps: command.steps })
+          })
           if (refusal !== null) throw new CommandRefused(refusal)
           clock.reached(command.to)
         }
@@ -158,7 +162,8 @@ export class VenueDesk {
         latencyMillis,
         validityMillis
       })),
-      faults: faults.view()
+      faults: faults.view(),
+      due: venue.due()
     }
   }
 

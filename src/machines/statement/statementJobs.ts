@@ -29,7 +29,7 @@ const dayMillis = 86_400_000
 const halfPast = 30 * 60_000
 
 /** The start of the UTC day that contains a moment, Unix ms. */
-const midnight = (at: number): number => at - (at % dayMillis)
+export const midnight = (at: number): number => at - (at % dayMillis)
 const yearAt = (at: number): number => new Date(at).getUTCFullYear()
 
 interface Schedule {

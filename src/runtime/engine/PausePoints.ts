@@ -5,7 +5,7 @@
 export const pausePoints = ["after-claim", "after-decide", "before-commit", "after-commit"] as const
 /**
  * Points of rare operations: key rotation, screening pass, keying of persons, statement job, build of a statement, reset of a
- * sandbox (requested; venue removed but not the database). Random crash runs leave them out, because the process passes them
+ * sandbox (requested; venue removed but not the database), step of a jump of the clock (stored, not made). Random crash runs leave them out, because the process passes them
  * seldom.
  */
 export const rarePoints = [
@@ -16,7 +16,8 @@ export const rarePoints = [
   "models-written",
   "piece-written",
   "reset-asked",
-  "venue-emptied"
+  "venue-emptied",
+  "clock-stepped"
 ] as const
 /**
  * Points of a venue call: before it is sent; after it is answered or given up; after its end is decided, by a response or an

@@ -28,13 +28,6 @@ export const withinTime = <A, E, R, E2>(
         )
       )
 
-/** Like `withinTime`, but the work continues in the background after the timeout, or after an interrupt of its caller. */
-export const waitAtMost = <A, E, R, E2>(
-  work: Effect.Effect<A, E, R>,
-  late: () => E2,
-  patience: Duration.Input
-): Effect.Effect<A, E | E2, R> => Effect.flatMap(start(work), (running) => joined(running, late, patience))
-
 const start = <A, E, R>(work: Effect.Effect<A, E, R>): Effect.Effect<Fiber.Fiber<A, E>, never, R> =>
   Effect.forkDetach(work, { startImmediately: true })
 

@@ -3,6 +3,7 @@ import { Effect, Schema } from "effect"
 import { Migrator, SqlClient } from "effect/sql"
 import { m0063 } from "./0063_baseline.ts"
 import { m0064 } from "./0064_misfit_contracts.ts"
+import { m0065 } from "./0065_clock_target.ts"
 
 const table = "schema_migrations"
 
@@ -19,7 +20,8 @@ export class SchemaTooOld extends Schema.TaggedError<SchemaTooOld>()("SchemaTooO
 const run = Migrator.make({})({
   loader: Migrator.fromRecord({
     "0063_baseline": m0063,
-    "0064_misfit_contracts": m0064
+    "0064_misfit_contracts": m0064,
+    "0065_clock_target": m0065
   }),
   table
 })

@@ -1112,6 +1112,7 @@ CREATE TABLE service_stamp (
   resets bigint DEFAULT 0 NOT NULL,
   reset_asked text,
   reset_made text,
+  clock_target bigint,
   CONSTRAINT service_stamp_clock_offset_check CHECK ((clock_offset >= 0)),
   CONSTRAINT service_stamp_id_check CHECK ((id = 1)),
   CONSTRAINT service_stamp_pkey PRIMARY KEY (id),

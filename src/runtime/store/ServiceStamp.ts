@@ -77,23 +77,40 @@ export const stampResealed = (number: number) =>
     yield* sql`UPDATE service_stamp SET resealed_key = ${BigInt(number)} WHERE id = 1`
   })
 
+/** The stored clock offset, and the offset at which a begun jump ends, ms; null: no jump has begun. */
+interface StoredClock {
+  readonly offset: number
+  readonly target: number | null
+}
+
+export const storedClock = (sql: PgClient.PgClient): Effect.Effect<StoredClock, SqlError.SqlError> =>
+  Effect.flatMap(
+    sql.unsafe<{ readonly clock_offset: bigint; readonly clock_target: bigint | null }>(
+      "SELECT clock_offset, clock_target FROM service_stamp WHERE id = 1"
+    ),
+    ([row]) =>
+      row === undefined
+        ? Effect.die(new Error("the service stamp is missing"))
+        : Effect.succeed({
+            offset: Number(row.clock_offset),
+            target: row.clock_target === null ? null : Number(row.clock_target)
+          })
+  )
+
+/** Stores the offset (ms) at which a jump ends, before its first step. */
+export const aimClock = (sql: PgClient.PgClient, target: number): Effect.Effect<void, SqlError.SqlError> =>
+  Effect.asVoid(sql.unsafe("UPDATE service_stamp SET clock_target = $1 WHERE id = 1", [BigInt(target)]))
+
 /**
- * Moves the stored clock offset forward and returns it (ms); null if it would not stay below `end`, which changes nothing. The
- * database adds, so that two concurrent moves both count and neither passes the end. A dry run makes the same check on the same
- * row.
+ * Raises the stored clock offset to `offset` (ms), never lowers it, and returns it. A jump whose end is reached is no longer
+ * stored.
  */
-export const moveClock = (
-  sql: PgClient.PgClient,
-  millis: number,
-  end: number,
-  isDry: boolean
-): Effect.Effect<number | null, SqlError.SqlError> =>
+export const raiseClock = (sql: PgClient.PgClient, offset: number): Effect.Effect<number, SqlError.SqlError> =>
   Effect.map(
     sql.unsafe<{ readonly clock_offset: bigint }>(
-      isDry
-        ? "SELECT clock_offset + $1 AS clock_offset FROM service_stamp WHERE id = 1 AND clock_offset + $1 < $2"
-        : "UPDATE service_stamp SET clock_offset = clock_offset + $1 WHERE id = 1 AND clock_offset + $1 < $2 RETURNING clock_offset",
-      [BigInt(millis), BigInt(end)]
+      `UPDATE service_stamp SET clock_offset = GREATEST(clock_offset, $1), clock_target = NULLIF(
+         GREATEST(clock_target, clock_offset, $1), GREATEST(clock_offset, $1)) WHERE id = 1 RETURNING clock_offset`,
+      [BigInt(offset)]
     ),
-    ([row]) => (row === undefined ? null : Number(row.clock_offset))
+    ([row]) => Number(row?.clock_offset ?? offset)
   )

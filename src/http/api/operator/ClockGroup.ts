@@ -13,18 +13,25 @@ export const ClockView = Schema.Struct({
   /** Business time of the venue; null when no venue is attached, or it does not respond. */
   venueNow: Schema.NullOr(Millis),
   /**
-   * True when the venue's clock differs, its last event is not applied, or it does not respond; after an advance, also while
-   * due timers have not fired. The service catches up by itself.
+   * True while a jump is not complete, and when the venue's clock differs, its last event is not applied, or it does not
+   * respond. The service catches up by itself.
    */
-  behind: Schema.Boolean
+  behind: Schema.Boolean,
+  /** Business time at the end of the jump that is under way; null when none is. */
+  movingTo: Schema.NullOr(Millis)
 })
 
 const DueNext = Schema.Struct({ name: Schema.String, subject: Schema.String, dueAt: Millis })
 
-/** `next`: the timers due next, earliest first, at most ten. `more`: the number of timers due later, at most 1,000. */
+/**
+ * `next`: the work due next (timers, statement jobs, delivery attempts, and the venue's funding, maturities and expiries),
+ * earliest first, at most ten. `more`: the number of later ones, at most 1,000.
+ */
 const ClockShown = Schema.Struct({ ...ClockView.fields, next: Schema.Array(DueNext), more: Schema.Int })
 
 const Tally = Schema.Array(Schema.Struct({ name: Schema.String, count: Schema.Int }))
+
+const BecameDue = Schema.Struct({ ...DueNext.fields, count: Schema.Int })
 
 /** The answer is sent once `behind` is false, or after 30 s. */
 const AdvanceView = Schema.Struct({
@@ -32,7 +39,11 @@ const AdvanceView = Schema.Struct({
   /** Timers that fired during the advance, counted by handler; in a dry run, those that would fire. */
   fired: Tally,
   /** Statement jobs that became due during the advance, counted by name; they run in the background (`statement jobs`). */
-  jobs: Tally
+  jobs: Tally,
+  /** The work that became due in the interval, in the order of time, at most 200; in a dry run, the work that would. */
+  became: Schema.Array(BecameDue),
+  /** The number of further work. */
+  becameMore: Schema.Int
 })
 
 export class ClockGroup extends HttpApiGroup.make("clock").add(

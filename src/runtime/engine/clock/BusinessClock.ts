@@ -4,6 +4,20 @@
  */
 import { Clock, Context, Effect, Layer } from "effect"
 import { clockSlackMillis, driftLimit, type VenueTime } from "../../../machines/venue/timeChecks.ts"
+import type { AccountFact } from "../../../machines/venue/VenueEvent.ts"
+
+/**
+ * Moves this clock to the times of the venue's messages while the clocks of a sandbox move, so that nothing is booked before
+ * it happened (C4).
+ */
+export interface ClockCarrier {
+  /** Completes once this clock is at the event's time `at` (Unix ms), or does not follow the venue there. */
+  readonly event: (at: number, fact: AccountFact) => Effect.Effect<void>
+  /** Moves this clock to the time of an answer, as far as the present step of the jump allows. */
+  readonly answer: (at: number) => void
+  /** Completes once no step of a jump is under way, or after a timeout. */
+  readonly still: Effect.Effect<void>
+}
 
 export class BusinessClock extends Context.Service<
   BusinessClock,
@@ -26,6 +40,11 @@ export class BusinessClock extends Context.Service<
     readonly noteBehind: () => void
     /** Moves the clock forward and calls listeners (timers, sweeps); the caller has stored the new offset. */
     readonly setOffset: (offsetMillis: number) => void
+    /** Like `setOffset`, without the listeners: for the moments within a step of a jump. */
+    readonly raise: (offsetMillis: number) => void
+    /** The carrier of this clock; null: none, as outside a sandbox. */
+    readonly carrier: () => ClockCarrier | null
+    readonly carriedBy: (carrier: ClockCarrier) => void
     readonly onMove: (listener: () => void) => void
   }
 >()("brokerage/runtime/engine/clock/BusinessClock") {
@@ -38,6 +57,7 @@ export class BusinessClock extends Context.Service<
         let offset = initialOffset
         let expected = 0
         let behindUntil = -Infinity
+        let carrier: ClockCarrier | null = null
         const drift = new Drift()
         const now = () => clock.currentTimeMillisUnsafe() + offset
         return BusinessClock.of({
@@ -58,6 +78,13 @@ export class BusinessClock extends Context.Service<
           setOffset: (next) => {
             offset = next
             for (const listener of listeners) listener()
+          },
+          raise: (next) => {
+            offset = Math.max(offset, next)
+          },
+          carrier: () => carrier,
+          carriedBy: (by) => {
+            carrier = by
           },
           onMove: (listener) => void listeners.push(listener)
         })

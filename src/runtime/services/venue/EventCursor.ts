@@ -3,6 +3,7 @@
  * misses no event. An event number is plausible only near the number in the venue's last heartbeat. No IO and no clock
  * (A2-96, A2-115).
  */
+import { Effect, Latch } from "effect"
 
 /** The most events above the checkpoint that are done or in progress. Further events wait until the checkpoint advances. */
 export const heldLimit = 10_000
@@ -23,6 +24,8 @@ export class EventCursor {
   private furthest: number
   private readonly pending = new Set<number>()
   private readonly taken = new Set<number>()
+  /** Opens when no event is in progress. */
+  private readonly ended = Latch.makeUnsafe(false)
 
   constructor(mark: number) {
     this.mark = mark
@@ -46,6 +49,7 @@ export class EventCursor {
   /** Marks an event as committed or quarantined. No-op for an event that was dropped (`forget`), because it arrives again. */
   done(number: number): void {
     if (!this.pending.delete(number)) return
+    if (this.pending.size === 0) this.ended.openUnsafe()
     this.taken.add(number)
     while (this.taken.delete(this.mark + 1)) this.mark++
   }
@@ -72,6 +76,13 @@ export class EventCursor {
     this.mark = number - 1
     while (this.taken.delete(this.mark + 1)) this.mark++
   }
+
+  /** Completes when no event is in progress. */
+  readonly idle: Effect.Effect<void> = Effect.suspend(() => {
+    if (this.pending.size === 0) return Effect.void
+    this.ended.closeUnsafe()
+    return this.ended.await
+  })
 
   /** Whether an event may start now. The event after the checkpoint always may. */
   hasRoom(number: number): boolean {

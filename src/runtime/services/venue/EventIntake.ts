@@ -15,6 +15,7 @@ import { KindRate } from "../market/KindRate.ts"
 import type { AccountEvents, EventSource } from "./AccountEvents.ts"
 import { CatchUp } from "./CatchUp.ts"
 import { EventCursor } from "./EventCursor.ts"
+import { inTime } from "./sandboxTime.ts"
 import { presentNumber } from "./presentNumber.ts"
 import { TakenTime } from "./TakenTime.ts"
 import type { VenueLink } from "./VenueLink.ts"
@@ -188,7 +189,7 @@ export class EventIntake {
     // An event of another service's account needs no work, so it counts as done.
     if ("foreign" in line) return Effect.sync(() => believed && this.cursor.begin(number) && this.done([number]))
     if ("unreadable" in line) return this.takeUnreadable(believed ? line : { ...line, number: null })
-    if (believed) return this.takeEvent(line)
+    if (believed) return inTime(this.parts.clock, this.cursor, line, this.takeEvent)
     const account = "account" in line.fact ? line.fact.account : null
     const reason = "its number lies far beyond what the venue has"
     return this.takeUnreadable({ unreadable: JSON.stringify(line), reason, number: null, account })
@@ -276,7 +277,7 @@ export class EventIntake {
     )
   }
 
-  private takeEvent(event: VenueEvent): Effect.Effect<void> {
+  private readonly takeEvent = (event: VenueEvent): Effect.Effect<void> => {
     const { number, fact } = event
     if (!this.cursor.begin(number)) return Effect.void
     if (!("account" in fact)) return Effect.sync(() => this.done([number]))

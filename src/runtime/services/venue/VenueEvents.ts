@@ -62,7 +62,12 @@ export class VenueEvents extends Context.Service<VenueEvents, { readonly figures
             VenueProgress.of({
               reached: (number) => intake.reached(number),
               isAt: (number) => intake.isAt(number),
-              readAccount: (account, to) => accounts.readWhole(account, intake.aside, to)
+              // A read of one account in the middle of a step would carry the clock past other accounts' events.
+              readAccount: (account, to) =>
+                Effect.andThen(
+                  Effect.suspend(() => parts.clock.carrier()?.still ?? Effect.void),
+                  accounts.readWhole(account, intake.aside, to)
+                )
             })
           )
         )

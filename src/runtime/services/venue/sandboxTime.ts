@@ -9,6 +9,8 @@ import { BusinessClock } from "../../engine/clock/BusinessClock.ts"
 import { Venue, type VenueShape, type VenueUnanswered } from "../../ports/Venue.ts"
 import type { VenueOutcome } from "../../../machines/venue/venueCalls.ts"
 import { clockSlackMillis } from "../../../machines/venue/timeChecks.ts"
+import type { VenueEvent } from "../../../machines/venue/VenueEvent.ts"
+import type { EventCursor } from "./EventCursor.ts"
 import { VenueLink } from "./VenueLink.ts"
 
 /** Wraps the venue so that each time in its streams and answers is checked before the service reads it. */
@@ -30,14 +32,18 @@ export const layerSandboxTime = <E, R>(
         ...found,
         offers: Effect.tap(found.offers, ({ at }) => watch.try(at)),
         klines: (window) => Effect.tap(found.klines(window), ({ asOf }) => watch.try(asOf)),
-        write: (name, request) => Effect.tap(found.write(name, request), (outcome) => watch.try(latestIn([outcome]))),
-        lookup: (refs) => Effect.tap(found.lookup(refs), (outcomes) => watch.try(latestIn(outcomes))),
-        voidRefs: (refs) => Effect.tap(found.voidRefs(refs), (outcomes) => watch.try(latestIn(outcomes))),
+        write: (name, request) =>
+          Effect.tap(found.write(name, request), (outcome) => watch.answer(latestIn([outcome]))),
+        lookup: (refs) => Effect.tap(found.lookup(refs), (outcomes) => watch.answer(latestIn(outcomes))),
+        voidRefs: (refs) => Effect.tap(found.voidRefs(refs), (outcomes) => watch.answer(latestIn(outcomes))),
         orderFills: (ref) =>
-          Effect.tap(found.orderFills(ref), (fills) => watch.try(Math.max(0, ...(fills ?? []).map(({ at }) => at)))),
+          Effect.tap(found.orderFills(ref), (fills) => watch.answer(Math.max(0, ...(fills ?? []).map(({ at }) => at)))),
         snapshot: (wanted) => Effect.tap(found.snapshot(wanted), ({ ts }) => watch.try(ts)),
         accountEvents: (account, after) =>
-          Effect.tap(found.accountEvents(account, after), (lines) => watch.reach(watch.latest(lines))),
+          Effect.tap(found.accountEvents(account, after), (lines) => {
+            const latest = watch.latest(lines)
+            return Effect.tap(watch.reach(latest), () => watch.carry(latest))
+          }),
         events: (after) =>
           Stream.mapArrayEffect(found.events(after), (lines) => Effect.as(watch.reach(watch.latest(lines)), lines)),
         marketData: (wanted) =>
@@ -45,6 +51,29 @@ export const layerSandboxTime = <E, R>(
       })
     })
   ).pipe(Layer.provide(venue))
+
+/** The longest wait of an event for the earlier ones, which may wait for the venue or the database themselves. */
+const orderPatience = "10 seconds"
+
+/**
+ * Applies an event by `take` once the clock is at the event's time. While a sandbox's clock moves, an event ahead of it
+ * waits for the earlier events, then it carries the clock along.
+ */
+export const inTime = (
+  clock: BusinessClock["Service"],
+  { idle }: EventCursor,
+  event: VenueEvent,
+  take: (event: VenueEvent) => Effect.Effect<void>
+): Effect.Effect<void> => {
+  const carrier = clock.carrier()
+  const { at, fact } = event
+  if (carrier === null || !("account" in fact)) return take(event)
+  const taken = Effect.andThen(
+    carrier.event(at, fact),
+    Effect.suspend(() => take(event))
+  )
+  return at <= clock.now() ? taken : Effect.andThen(Effect.timeoutOption(idle, orderPatience), taken)
+}
 
 type Line = Stream.Success<ReturnType<VenueShape["events"]>> | Stream.Success<ReturnType<VenueShape["marketData"]>>
 
@@ -97,6 +126,16 @@ class Watch {
         else this.deniedAt = wall()
       })
     })
+  }
+
+  /** Moves this service's clock along with an answer during a jump, so that nothing in it is booked before it happened. */
+  carry(latest: number): Effect.Effect<void> {
+    return Effect.sync(() => this.parts.clock.carrier()?.answer(latest))
+  }
+
+  /** `try`, then `carry`: for the times in an answer that the service books. */
+  answer(latest: number): Effect.Effect<void> {
+    return Effect.andThen(this.try(latest), this.carry(latest))
   }
 
   /**

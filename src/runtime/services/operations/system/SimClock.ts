@@ -1,6 +1,6 @@
 /**
- * Time travel of the sandbox: moves the business clock forward, and a restart keeps its offset. An attached venue moves
- * first, so that the venue's events of the interval are applied before the service's timers fire (C4).
+ * Time travel of the sandbox: moves the business clock forward together with that of an attached venue (`ClockWalk`), and a
+ * restart keeps its offset and completes a jump that was under way (C4).
  */
 import { PgClient } from "@effect/sql-pg"
 import { Clock, Context, Duration, Effect, Layer, Result, Semaphore } from "effect"
@@ -10,23 +10,32 @@ import { ActorHost, type DispatchError, Unavailable } from "../../../engine/mail
 import { Journal } from "../../../engine/journal/Journal.ts"
 import { BusinessClock } from "../../../engine/clock/BusinessClock.ts"
 import { currentDryRun } from "../../../engine/mailbox/dryRun.ts"
-import { inTurn, waitAtMost } from "../../../engine/withinTime.ts"
+import { inTurn } from "../../../engine/withinTime.ts"
 import { Timers } from "../../../engine/timers/Timers.ts"
 import { applyEffects } from "../../../effects/Interpreter.ts"
-import { VenueControl, type VenueControlError } from "../../../ports/VenueControl.ts"
+import { VenueControl, VenueControlError } from "../../../ports/VenueControl.ts"
 import { Venue } from "../../../ports/Venue.ts"
 import { RowReads } from "../../../ports/RowReads.ts"
 import { VenueProgress } from "../../../ports/VenueProgress.ts"
 import { Settings } from "../../../Settings.ts"
-import { MarketFeed } from "../../market/MarketFeed.ts"
 import { type OperatorCaller, systemInstance, systemSubject } from "../../shared/OperatorCaller.ts"
 import { VenueLink } from "../../venue/VenueLink.ts"
-import { moveClock } from "../../../store/ServiceStamp.ts"
-import { whenUnsure } from "../../../store/whenAway.ts"
+import type { VenueView } from "../../../../venue/VenueCommand.ts"
+import { storedClock } from "../../../store/ServiceStamp.ts"
 import { clockEnd } from "../../shared/clockEnd.ts"
-import { ClockMeeting, together } from "./ClockMeeting.ts"
-import { type DueList, dueNext, type DueParts, handlerOf, jobsDueBy } from "./dueNext.ts"
-import { playVenue } from "./playVenue.ts"
+import { ClockMeeting } from "./ClockMeeting.ts"
+import { ClockWalk, readClock, together } from "./ClockWalk.ts"
+import {
+  Became,
+  type BecameList,
+  countsOf,
+  type DueList,
+  dueNext,
+  type DueParts,
+  handlerOf,
+  jobsDueBy,
+  wouldBecome
+} from "./dueNext.ts"
 import { venueRefusal } from "./venueTexts.ts"
 
 export interface ClockView {
@@ -37,8 +46,13 @@ export interface ClockView {
   readonly offsetMillis: number
   /** Business time at the venue; null: no venue is attached, or it does not respond. */
   readonly venueNow: number | null
-  /** True if the attached venue shows another time, its last event is not applied yet, or it does not respond. */
+  /**
+   * True if a jump is not complete, the attached venue shows another time, its last event is not applied yet, or it does not
+   * respond.
+   */
   readonly behind: boolean
+  /** The business time at which the jump under way ends, Unix ms; null: no jump is under way. */
+  readonly movingTo: number | null
 }
 
 /** The clock, with the timers and jobs that are due next. */
@@ -50,7 +64,8 @@ export interface Move {
   readonly to?: number
 }
 
-export interface AdvanceView extends ClockShown {
+/** Became: in a dry run, the work that would become due. */
+export interface AdvanceView extends ClockShown, BecameList {
   /** How many timers fired, by handler; in a dry run, how many are due by the new time. */
   readonly fired: ReadonlyArray<{ readonly name: string; readonly count: number }>
   /** Statement jobs that became due in the interval. They run in the background, one after the other. */
@@ -66,7 +81,7 @@ const neverBack = "It must be later than the business clock, which never goes ba
 /** Limit on the timers that a dry run counts. */
 const rehearsedTimers = 10_000
 
-/** Limit on the time of a whole jump (venue, events and timers), and on its wait for an earlier jump (C4). */
+/** Limit on the time for which a caller waits for a jump, and on the jump's wait for an earlier one (C4). */
 const patience = Duration.seconds(30)
 /** Pause between two attempts to move a venue that did not respond. */
 const tryAgain = Duration.millis(200)
@@ -77,7 +92,10 @@ export class SimClock extends Context.Service<
   SimClock,
   {
     readonly show: Effect.Effect<Verdict<ClockShown>, Unavailable>
-    /** Returns once service and venue have the new time and the due timers have fired, or after 30 s with `behind` set. */
+    /**
+     * Returns once service and venue have the new time and the due timers have fired. After 30 s, or if the venue or the
+     * database is lost on the way, it returns with `behind` set, and the service completes the jump by itself.
+     */
     advance(caller: OperatorCaller, move: Move): Effect.Effect<Verdict<AdvanceView>, DispatchError>
   }
 >()("brokerage/runtime/services/operations/system/SimClock") {
@@ -92,21 +110,20 @@ export class SimClock extends Context.Service<
       }
       const timers = yield* Timers
       const due = { sql: parts.sql, timers, stored: yield* RowReads }
-      const jump = new Jump({
-        ...parts,
-        host: yield* ActorHost,
-        feed: yield* MarketFeed,
-        timers,
-        due
-      })
+      const wall = yield* Clock.Clock
       const { sandbox } = yield* Settings
+      const begun = sandbox ? (yield* Effect.orDie(storedClock(parts.sql))).target : null
+      const host = yield* ActorHost
+      const walk = new ClockWalk({ ...parts, host, timers, wall }, begun, sandbox)
+      const jump = new Jump({ ...parts, host, timers, due, walk })
       // Jumps run one at a time, because each moves the clock by steps that another jump must not see half done.
       const one = yield* Semaphore.make(1)
       const meeting = new ClockMeeting({
         ...parts,
         venue: yield* Venue,
         link: yield* VenueLink,
-        wall: yield* Clock.Clock,
+        walk,
+        wall,
         owns: (yield* Journal).owns,
         one
       })
@@ -127,10 +144,10 @@ interface JumpParts {
   readonly clock: BusinessClock["Service"]
   readonly control: VenueControl["Service"]
   readonly progress: VenueProgress["Service"]
-  readonly feed: MarketFeed["Service"]
   readonly timers: Timers["Service"]
   readonly sql: PgClient.PgClient
   readonly due: DueParts
+  readonly walk: ClockWalk
 }
 
 class Jump {
@@ -140,155 +157,150 @@ class Jump {
     this.parts = parts
   }
 
-  readonly view: Effect.Effect<ClockView> = Effect.suspend((): Effect.Effect<ClockView> => {
-    const { control, progress } = this.parts
-    if (!control.attached) return Effect.succeed({ ...this.own(), venueNow: null, behind: false })
-    return Effect.match(control.show, {
-      onSuccess: ({ at, number }) => {
-        const own = this.own()
-        return { ...own, venueNow: at, behind: own.now - at > together || !progress.isAt(number) }
-      },
-      onFailure: () => ({ ...this.own(), venueNow: null, behind: true })
-    })
-  })
+  /** The view of the clocks, and what the venue shows; null: there is none, or it does not respond. */
+  private readonly seen: Effect.Effect<{ readonly view: ClockView; readonly venue: VenueView | null }> = Effect.suspend(
+    (): Effect.Effect<{ readonly view: ClockView; readonly venue: VenueView | null }> => {
+      const { control, progress } = this.parts
+      const view = (venueNow: number | null, behind: boolean): ClockView => {
+        const { movingTo, ...own } = this.own()
+        return { ...own, venueNow, behind: behind || movingTo !== null, movingTo }
+      }
+      if (!control.attached) return Effect.succeed({ view: view(null, false), venue: null })
+      return Effect.match(control.show, {
+        onSuccess: (venue) => {
+          const { at, number } = venue
+          const behind = this.parts.clock.now() - at > together || !progress.isAt(number)
+          return { view: view(at, behind), venue }
+        },
+        onFailure: () => ({ view: view(null, true), venue: null })
+      })
+    }
+  )
 
   readonly shown: Effect.Effect<ClockShown, Unavailable> = Effect.suspend(() =>
-    Effect.flatMap(this.view, (view) => Effect.map(dueNext(this.parts.due), (due) => ({ ...view, ...due })))
+    Effect.flatMap(this.seen, ({ view, venue }) =>
+      Effect.map(dueNext(this.parts.due, venue?.due ?? [], view.now), (due) => ({ ...view, ...due }))
+    )
   )
 
   advance(caller: OperatorCaller, move: Move): Effect.Effect<Verdict<AdvanceView>, DispatchError> {
     return Effect.gen({ self: this }, function* () {
-      const { clock } = this.parts
-      const target = millisOf(move, clock.now())
-      if (!target.ok) return target
-      const millis = target.value
-      const rehearsed = yield* this.store(millis, true)
-      if (rehearsed === null) return refuse(invalidFields({ [move.to === undefined ? "advanceMillis" : "to"]: tooFar }))
-      if (currentDryRun() !== null) return yield* this.rehearse(caller, clock.offset(), rehearsed)
-      // During the jump the clock expects times that far ahead, and the service accepts them. The expectation has to end
-      // with the jump, also after a failure.
-      return yield* Effect.ensuring(
-        this.jump(caller, millis, this.own().wallNow + rehearsed),
-        Effect.sync(() => clock.expect(0))
-      )
+      const { clock, sql, walk } = this.parts
+      const moved = millisOf(move, clock.now())
+      if (!moved.ok) return moved
+      const stored = yield* readClock(sql)
+      // A jump that an earlier caller has begun is part of this one.
+      const from = Math.max(stored.offset, clock.offset())
+      const target = Math.max(from + moved.value, walk.pending ?? 0)
+      if (this.own().wallNow + target >= clockEnd) {
+        return refuse(invalidFields({ [move.to === undefined ? "advanceMillis" : "to"]: tooFar }))
+      }
+      if (currentDryRun() !== null) return yield* this.rehearse(caller, from, target)
+      return yield* this.jump(caller, from, target)
     })
   }
 
-  /** Moves the venue and then this service's clock. `to`: the venue's target, Unix ms of business time. */
-  private jump(caller: OperatorCaller, millis: number, to: number): Effect.Effect<Verdict<AdvanceView>, DispatchError> {
+  /** Moves both clocks from one offset to another, in ms. */
+  private jump(
+    caller: OperatorCaller,
+    before: number,
+    target: number
+  ): Effect.Effect<Verdict<AdvanceView>, DispatchError> {
     return Effect.gen({ self: this }, function* () {
-      const { clock, timers } = this.parts
-      const before = clock.offset()
+      const { clock, timers, walk } = this.parts
       const firedBefore = timers.fired()
-      const jobs = yield* jobsDueBy(this.parts.due.stored, to)
+      const { jobs, due } = yield* jobsDueBy(this.parts.due.stored, clock.now(), this.own().wallNow + target)
       const began = performance.now()
       const left = () => Math.max(0, Duration.toMillis(patience) - (performance.now() - began))
-      clock.expect(to)
-      const moved = yield* Effect.result(this.moveVenue(to, left))
-      if (Result.isFailure(moved)) return refuse(venueRefusal(moved.failure))
-      const offset = yield* this.store(millis, false)
-      if (offset === null) return refuse(invalidFields({ advanceMillis: tooFar }))
-      clock.setOffset(Math.max(offset, clock.offset()))
-      // The clock has moved by now. The caller must not retry because of a failed audit row, so the outcome is reported as
-      // unknown.
-      yield* Effect.mapError(this.audit(caller, before, offset), unsure)
-      const fired = yield* this.fireDue(left())
-      // The venue has moved on while the service worked, so both are brought to the same moment again.
-      const met = !moved.success || (yield* this.meet(left))
-      // The clock has moved by now. The caller must not retry because of a failed read, so the outcome is reported as
-      // unknown.
+      // A venue that can't be reached moves no clock.
+      const reached = yield* Effect.result(this.bring(left))
+      if (Result.isFailure(reached)) return refuse(venueRefusal(reached.failure))
+      yield* this.audit(caller, before, target)
+      // The jump is on record by now. The caller must not retry because of a failed write or read, so the outcome is reported
+      // as unknown.
+      yield* Effect.mapError(walk.begin(target), unsure)
+      const became = new Became()
+      for (const each of due) became.add(each)
+      const complete = yield* within(left(), walk.noting(became.add, this.persist(walk.finish)))
+      const met = complete && (yield* this.meet(left))
       const shown = yield* Effect.mapError(this.shown, unsure)
-      const tally = firedSince(firedBefore, timers.fired())
-      return accept({ ...shown, behind: shown.behind || !moved.success || !fired || !met, fired: tally, jobs })
+      const fired = firedSince(firedBefore, timers.fired())
+      return accept({ ...shown, behind: shown.behind || !met, fired, jobs, ...became.list() })
     })
   }
 
   private own() {
-    const { clock } = this.parts
+    const { clock, walk } = this.parts
     const now = clock.now()
-    return { now, wallNow: now - clock.offset(), offsetMillis: clock.offset() }
-  }
-
-  /**
-   * Stores the new offset of the clock, before the process uses it. Null: business time would go beyond its end
-   * (`clockEnd`).
-   */
-  private store(millis: number, dry: boolean) {
-    return Effect.suspend(() =>
-      Effect.catch(moveClock(this.parts.sql, millis, clockEnd - this.own().wallNow, dry), whenUnsure)
-    )
+    const wallNow = now - clock.offset()
+    const movingTo = walk.pending === null ? null : wallNow + walk.pending
+    return { now, wallNow, offsetMillis: clock.offset(), movingTo }
   }
 
   /** The result that the jump would have, without moving a clock. Refused if the venue can't be reached. */
   private rehearse(caller: OperatorCaller, before: number, offset: number) {
     return Effect.gen({ self: this }, function* () {
-      const { control } = this.parts
-      if (control.attached) {
-        const seen = yield* Effect.result(control.show)
-        if (Result.isFailure(seen)) return refuse(venueRefusal(seen.failure))
-      }
+      const { control, clock } = this.parts
+      const seen = control.attached ? yield* Effect.result(control.show) : null
+      if (seen !== null && Result.isFailure(seen)) return refuse(venueRefusal(seen.failure))
+      const venue = seen?.success.due ?? []
       yield* this.audit(caller, before, offset)
       const { wallNow } = this.own()
-      const now = wallNow + offset
+      const [from, now] = [clock.now(), wallNow + offset]
       const away = () => new Unavailable({ unknown: false })
-      const due = yield* Effect.mapError(this.parts.timers.due(now, rehearsedTimers), away)
-      const later = yield* dueNext(this.parts.due, now)
-      const jobs = yield* jobsDueBy(this.parts.due.stored, now)
+      const timers = yield* Effect.mapError(this.parts.timers.due(now, rehearsedTimers), away)
+      const later = yield* dueNext(this.parts.due, venue, now)
+      const { jobs, due } = yield* jobsDueBy(this.parts.due.stored, from, now)
       const venueNow = control.attached ? now : null
-      const view = { now, wallNow, offsetMillis: offset, venueNow, behind: false, ...later }
-      return accept({ ...view, fired: countsOf(due.map(({ name }) => handlerOf(name))), jobs })
+      const view = { now, wallNow, offsetMillis: offset, venueNow, behind: false, movingTo: null, ...later }
+      const fired = countsOf(timers.map(({ name }) => handlerOf(name)))
+      return accept({ ...view, fired, jobs, ...wouldBecome(timers, due, venue, from, now) })
     })
   }
 
-  /**
-   * Advances the venue to `to`, and waits until its events up to that time are applied. False: timeout. An attempt with
-   * a lost reply is repeated, which is safe because a jump names its end.
-   */
-  private moveVenue(to: number, left: () => number): Effect.Effect<boolean, VenueControlError> {
-    const { control, clock } = this.parts
-    if (!control.attached) return Effect.succeed(true)
-    const from = clock.now()
-    let isUnsure = false
-    const attempt: Effect.Effect<boolean, VenueControlError> = Effect.suspend(() =>
-      Effect.as(playVenue(this.parts, from, to), true).pipe(
-        Effect.catchIf(
-          ({ why }) => why === "lost" || isUnsure,
-          () => {
-            isUnsure = true
-            return Effect.andThen(Effect.sleep(tryAgain), attempt)
-          }
-        )
-      )
-    )
-    return Effect.suspend(() =>
-      Effect.interruptible(
-        Effect.timeoutOrElse(attempt, { duration: Duration.millis(left()), orElse: () => Effect.succeed(false) })
+  /** Retries after a lost or failed call of the venue, and after a failed query. */
+  private persist(walk: Effect.Effect<void, VenueControlError | Unavailable>): Effect.Effect<void> {
+    return Effect.catch(walk, () =>
+      Effect.delay(
+        Effect.suspend(() => this.persist(walk)),
+        tryAgain
       )
     )
   }
 
   /**
-   * Moves the venue to the service's present moment, and waits until its events up to that moment are applied. False:
-   * timeout, or the venue did not respond.
+   * Moves the venue to the service's present moment. An attempt with a lost reply is repeated, which is safe because it names
+   * its end.
    */
+  private bring(left: () => number): Effect.Effect<void, VenueControlError> {
+    const { control, clock } = this.parts
+    if (!control.attached) return Effect.void
+    const to = clock.now()
+    let isUnsure = false
+    const attempt: Effect.Effect<void, VenueControlError> = Effect.catchIf(
+      Effect.asVoid(Effect.suspend(() => control.command({ type: "advance", to }))),
+      ({ why }) => why === "lost" || isUnsure,
+      () => {
+        isUnsure = true
+        return Effect.delay(attempt, tryAgain)
+      }
+    )
+    const late = () => Effect.fail(new VenueControlError({ why: "lost", detail: "no answer within 30 seconds" }))
+    return Effect.interruptible(Effect.timeoutOrElse(attempt, { duration: Duration.millis(left()), orElse: late }))
+  }
+
+  /** Moves the venue to the service's present moment, and waits for its events. False: timeout, or it did not respond. */
   private meet(left: () => number): Effect.Effect<boolean> {
     const { control, progress, clock } = this.parts
     if (!control.attached) return Effect.succeed(true)
-    return control.command({ type: "advance", to: clock.now() }).pipe(
-      Effect.flatMap(({ number }) => Effect.as(progress.reached(number), true)),
+    return within(
+      left(),
+      Effect.flatMap(
+        Effect.suspend(() => control.command({ type: "advance", to: clock.now() })),
+        ({ number }) => progress.reached(number)
+      )
       // The jump ends without the venue; `ClockMeeting` moves the venue once it responds.
-      Effect.catch(() => Effect.succeed(false)),
-      Effect.timeoutOrElse({ duration: Duration.millis(left()), orElse: () => Effect.succeed(false) }),
-      Effect.interruptible
-    )
-  }
-
-  /** Fires the due timers. False: timeout; the remaining timers fire in the background. */
-  private fireDue(millis: number): Effect.Effect<boolean> {
-    return waitAtMost(this.parts.timers.fireDue, () => null, Duration.millis(millis)).pipe(
-      Effect.as(true),
-      Effect.catch(() => Effect.succeed(false))
-    )
+    ).pipe(Effect.catch(() => Effect.succeed(false)))
   }
 
   private audit(caller: OperatorCaller, before: number, after: number): Effect.Effect<void, DispatchError> {
@@ -317,8 +329,14 @@ const millisOf = ({ advanceMillis, to }: Move, now: number): Verdict<number> => 
   return to - now > maxAdvanceMillis ? refuse(invalidFields({ to: tooLong })) : accept(to - now)
 }
 
-const countsOf = (names: ReadonlyArray<string>): AdvanceView["fired"] =>
-  [...Map.groupBy(names, (name) => name)].map(([name, all]) => ({ name, count: all.length }))
+/** Runs work that may be interrupted at most this long. False: timeout. */
+const within = <E>(millis: number, work: Effect.Effect<void, E>): Effect.Effect<boolean, E> =>
+  Effect.interruptible(
+    Effect.timeoutOrElse(Effect.as(work, true), {
+      duration: Duration.millis(millis),
+      orElse: () => Effect.succeed(false)
+    })
+  )
 
 /** How many timers of each handler fired between two counts; handlers without any are absent. */
 const firedSince = (before: ReadonlyMap<string, number>, after: ReadonlyMap<string, number>): AdvanceView["fired"] =>
