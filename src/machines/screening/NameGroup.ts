@@ -14,7 +14,7 @@ const fewNames = 32
  */
 const manyNames = 1_024
 
-/** Names of texts of 1 to `maxPatternLength` characters. */
+/** A set of names with 1 to `maxPatternLength` characters each, searched together. */
 export class NameGroup {
   readonly #sheets: NameSheets
   #few: Array<number> | null = []

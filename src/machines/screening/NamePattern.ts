@@ -110,8 +110,8 @@ export class Demand {
   }
 
   /**
-   * The number of the query's characters that a text of another length may lack; negative when no text of that length can
-   * match.
+   * How many of the query's characters a text of `other` characters may lack and still match, if its first `prefix` characters
+   * are those of the query; negative when no such text can match.
    */
   mayLack(other: number, prefix: number): number {
     return this.#length - this.#shared[other * (maxPrefix + 1) + prefix]!

@@ -164,7 +164,7 @@ export const makeScreener = (entries: ReadonlyArray<WatchEntry>): Screener => ne
 
 const rank = (outcome: ScreeningOutcome): number => (outcome === "HIT" ? 0 : 1)
 
-/** A candidate with its outcome, as the search finds it. */
+/** A candidate before ranking, which its outcome decides. */
 export type Found = ScreeningCandidate & { readonly outcome: ScreeningOutcome }
 
 const bestFirst = (a: Found, b: Found): number =>

@@ -263,7 +263,7 @@ export const notificationLimits = {
   usualMillis: day
 } as const
 
-/** Limits on statements. The contract sets none on running and waiting builds; these apply to each partner. */
+/** Limits on statements. `running` and `waiting` limit the builds of each partner; the contract does not set them. */
 export const statementLimits = {
   /** Builds of one client's statements in a sliding window. */
   builds: { most: 30, windowMillis: hour },

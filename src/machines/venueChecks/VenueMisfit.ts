@@ -22,7 +22,7 @@ export interface VenueMisfitInput {
 }
 
 export interface VenueMisfitContext extends VenueMisfitInput {
-  /** The number of the misfit's own reads whose answers did not fit. */
+  /** The number of reads, made because of this misfit, whose answers did not fit either. */
   readonly reads: number
   /**
    * True while the misfit's own read is under way: the next answer then counts. Otherwise an answer belongs to

@@ -322,8 +322,8 @@ const spawnPostmaster = (cluster: Cluster): ChildProcess => {
   const flags = options.flatMap(([name, value]) => ["-c", `${name}=${value}`])
   const serverArgs = ["-D", cluster.directory, ...flags]
   const [command, args] = postgresCommand(cluster.binaries, cluster.mode, "postgres", serverArgs)
-  // A pid file left by a crash may name a pid that another process has now. PostgreSQL would refuse to start for ever; pg_ctl's
-  // own variable makes it ignore that one pid. It still checks shared memory before it replaces the file.
+  // A pid file left by a crash may name a pid that another process has now. PostgreSQL would refuse to start for ever; the
+  // variable that pg_ctl sets makes it ignore that one pid. It still checks shared memory before it replaces the file.
   const stale = readPostmasterPid(cluster.directory)
   const foreign = stale !== undefined && !isPostmasterOf(stale.pid, cluster.directory)
   const child = spawnServer(command, args, {

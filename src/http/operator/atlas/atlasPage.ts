@@ -11,7 +11,7 @@ import { drawMachine, escaped, lookOf } from "../../../machines/picture/drawMach
 import { trialsOf } from "../../../machines/picture/MachineCoverage.ts"
 import { coverageOf, layouts, transitions } from "./machineTables.ts"
 
-/** A page of HTML and its content policy. */
+/** `policy`: the Content-Security-Policy header, which allows only the page's own script and style. */
 export interface AtlasPage {
   readonly html: string
   readonly policy: string

@@ -4,7 +4,7 @@ import type { Skeleton } from "../../../machines/statement/StatementModel.ts"
 
 /** The start data of a thread. */
 export interface RenderThreadData {
-  /** The shared memory of ProcessorTurns.ts. */
+  /** Shared counters by which the threads take turns on the processors. */
   readonly turns: SharedArrayBuffer
 }
 

@@ -43,6 +43,9 @@ export const notApplied =
   (uid: string) =>
   (defect: unknown): Effect.Effect<ReadonlyArray<string>> =>
     Effect.as(
-      Effect.logError("differences of an account could not be applied; the next comparison tries again", defect),
+      Effect.annotateLogs(
+        Effect.logError("differences of an account could not be applied; the next comparison tries again", defect),
+        { uid }
+      ),
       [`The venue's report of ${uid} can't be applied: the log names the difference.`]
     )

@@ -97,7 +97,7 @@ export const eventsApplied = (
 export const comparedWithout = (uid: string): Effect.Effect<void> =>
   Effect.annotateLogs(
     Effect.logError(
-      "published events of an account could still not be applied: the account is compared without them, so that no difference stays hidden"
+      "published events of an account could still not be read: the account is compared without them, so a break may come of missing events; check the venue and brokerage venue quarantine"
     ),
     { uid }
   )

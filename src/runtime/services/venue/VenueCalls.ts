@@ -267,9 +267,8 @@ class Executor {
         if (outcome !== "EXECUTED") {
           this.missed(waiting)
           return Effect.logWarning(
-            "the venue refused to open an account: the call that needs the account is not sent, and is resolved like an in-doubt call",
-            account,
-            reason
+            "the venue refused to open an account: the call that needs it is not sent; the service queries the call's outcome, and brokerage queue lists the call while it is open",
+            { account, ref: waiting.row.ref, reason }
           )
         }
         if (this.opened.size >= accountsKept) this.opened.delete(this.opened.values().next().value as string)

@@ -229,11 +229,16 @@ class Worker {
     const sending = sender.send({ deliveryId: row.id, event: row.event, body: row.body, url, secret }).pipe(
       // A defect must not keep the slot and the lease, so it counts as a failed attempt.
       Effect.catchDefect((defect) =>
-        Effect.as(Effect.logError("a webhook attempt failed by a defect: it counts as a failed attempt", defect), {
-          _tag: "Failed",
-          status: null,
-          error: connectionError(defect)
-        } as const)
+        Effect.as(
+          Effect.annotateLogs(
+            Effect.logError(
+              "a webhook attempt failed by a defect: it counts as a failed attempt and is retried",
+              defect
+            ),
+            { delivery: row.id, partner: row.partnerId, event: row.event }
+          ),
+          { _tag: "Failed", status: null, error: connectionError(defect) } as const
+        )
       )
     )
     const fiber = fork(Effect.map(sending, (outcome) => this.finished(row, outcome, startedAt)))

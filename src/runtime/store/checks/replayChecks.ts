@@ -135,7 +135,7 @@ const entries = Object.keys(postingRules) as ReadonlyArray<LedgerEntryType>
 const moving = listed(entries.filter((entry) => postingRules[entry].house !== null && entry !== "SPOT_SETTLE"))
 /** The minor units of each currency, as rows of a VALUES list. */
 const units = `(VALUES ${currencyCodes.map((code) => `('${code}', 1e${currencyFacts[code].scale}::numeric)`).join(", ")})`
-/** The quantity change of a posting: zero for a swap's principal, which leaves and returns unchanged (F21). */
+/** The quantity change of a posting, without a swap's principal, which leaves and returns: its fee, then its reward (F21). */
 const change = `CASE t.type WHEN 'SWAP_PRINCIPAL' THEN -(t.refs ->> 'fee')::numeric * u.unit
                             WHEN 'SWAP_SETTLE' THEN p.amount - (t.refs ->> 'principal')::numeric * u.unit ELSE p.amount END`
 /**

@@ -189,7 +189,7 @@ export interface ReadPiece<Content = string> {
   readonly content: Content
 }
 
-/** The pieces of a model after `after` in order, at most `limit`; `frames`: only those without rows. */
+/** At most `limit` pieces of a model with numbers above `after`, by number; `frames`: only those that hold no statement rows. */
 export const piecesOf = (
   sql: PgClient.PgClient,
   sealing: Sealing,

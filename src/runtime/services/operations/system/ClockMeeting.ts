@@ -124,7 +124,7 @@ export class ClockMeeting {
     const { control, clock, walk } = this.parts
     if (!control.attached) return Effect.void
     return Effect.andThen(
-      Effect.logInfo("the venue's clock moved forward to the service's time", { millis: clock.now() - there }),
+      Effect.logInfo("the service moves the venue's clock forward to its own time", { millis: clock.now() - there }),
       Effect.timeoutOption(walk.pull(there), pullPatience)
     )
   }

@@ -100,7 +100,7 @@ export const openContract = (
   return opened
 }
 
-/** The reported end of a contract. */
+/** How, when and at which price the venue ended a contract. */
 export interface EndFound {
   readonly how: ContractEnd
   readonly at: number
