@@ -26,6 +26,8 @@ export class EventCursor {
   private readonly taken = new Set<number>()
   /** Opens when no event is in progress. */
   private readonly ended = Latch.makeUnsafe(false)
+  /** True: later events don't wait for those in progress, until these have ended. */
+  private isLeft = false
 
   constructor(mark: number) {
     this.mark = mark
@@ -49,7 +51,10 @@ export class EventCursor {
   /** Marks an event as committed or quarantined. No-op for an event that was dropped (`forget`), because it arrives again. */
   done(number: number): void {
     if (!this.pending.delete(number)) return
-    if (this.pending.size === 0) this.ended.openUnsafe()
+    if (this.pending.size === 0) {
+      this.isLeft = false
+      this.ended.openUnsafe()
+    }
     this.taken.add(number)
     while (this.taken.delete(this.mark + 1)) this.mark++
   }
@@ -77,12 +82,17 @@ export class EventCursor {
     while (this.taken.delete(this.mark + 1)) this.mark++
   }
 
-  /** Completes when no event is in progress. */
+  /** Completes when no event is in progress, and at once while events are left behind. */
   readonly idle: Effect.Effect<void> = Effect.suspend(() => {
-    if (this.pending.size === 0) return Effect.void
+    if (this.pending.size === 0 || this.isLeft) return Effect.void
     this.ended.closeUnsafe()
     return this.ended.await
   })
+
+  /** No longer lets later events wait for those in progress. */
+  leaveBehind(): void {
+    this.isLeft = true
+  }
 
   /** Whether an event may start now. The event after the checkpoint always may. */
   hasRoom(number: number): boolean {

@@ -4,7 +4,7 @@
  * (`ClockMeeting`). Events wait for that check, because quarantined events are not applied later. If the venue does not
  * answer, the query is repeated. Sandbox only: elsewhere such a message is implausible (C4, A2-115).
  */
-import { Clock, Effect, Layer, Stream } from "effect"
+import { Clock, Effect, Layer, Option, Stream } from "effect"
 import { BusinessClock } from "../../engine/clock/BusinessClock.ts"
 import { Venue, type VenueShape, type VenueUnanswered } from "../../ports/Venue.ts"
 import type { VenueOutcome } from "../../../machines/venue/venueCalls.ts"
@@ -56,12 +56,12 @@ export const layerSandboxTime = <E, R>(
 const orderPatience = "10 seconds"
 
 /**
- * Applies an event by `take` once the clock is at the event's time. While a sandbox's clock moves, an event ahead of it
- * waits for the earlier events, then it carries the clock along.
+ * Applies an event by `take` once the clock is at the event's time. While a sandbox's clock moves, an event far ahead of it waits
+ * for the earlier events, then it carries the clock along. After one timeout the events that have not ended are left behind.
  */
 export const inTime = (
   clock: BusinessClock["Service"],
-  { idle }: EventCursor,
+  cursor: EventCursor,
   event: VenueEvent,
   take: (event: VenueEvent) => Effect.Effect<void>
 ): Effect.Effect<void> => {
@@ -72,7 +72,12 @@ export const inTime = (
     carrier.event(at, fact),
     Effect.suspend(() => take(event))
   )
-  return at <= clock.now() ? taken : Effect.andThen(Effect.timeoutOption(idle, orderPatience), taken)
+  // Clocks of two processes differ a little at any time.
+  if (at - clock.now() <= clockSlackMillis) return taken
+  return Effect.flatMap(Effect.timeoutOption(cursor.idle, orderPatience), (ended) => {
+    if (Option.isNone(ended)) cursor.leaveBehind()
+    return taken
+  })
 }
 
 type Line = Stream.Success<ReturnType<VenueShape["events"]>> | Stream.Success<ReturnType<VenueShape["marketData"]>>

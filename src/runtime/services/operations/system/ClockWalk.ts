@@ -55,6 +55,8 @@ export class ClockWalk implements ClockCarrier {
   private readonly parts: ClockWalkParts
   /** The stored offset up to which this clock may be raised, ms. It stays after a failure, because the clock will get there. */
   private stored = 0
+  /** True while the venue may be ahead of this clock in a step. */
+  private isStepping = false
   /** The offset at which the jump under way ends, ms; null: no jump has begun. */
   private aim: number | null
   /** The number of events that have arrived. */
@@ -88,10 +90,11 @@ export class ClockWalk implements ClockCarrier {
 
   /** Stores the end of a jump (ms of offset). From then on the jump is completed, by a later process if need be. */
   begin(target: number): Effect.Effect<void, Unavailable> {
-    const stored = Effect.catch(aimClock(this.parts.sql, target), whenUnsure)
-    return Effect.andThen(
-      stored,
-      Effect.sync(() => void (this.aim = target))
+    const aimed = Effect.sync(() => void (this.aim = target))
+    // If the outcome is unknown, the end may be stored, and the next start would complete the jump: so this process does.
+    return Effect.catch(aimClock(this.parts.sql, target), whenUnsure).pipe(
+      Effect.tapError(({ unknown }) => (unknown ? aimed : Effect.void)),
+      Effect.andThen(aimed)
     )
   }
 
@@ -109,7 +112,7 @@ export class ClockWalk implements ClockCarrier {
           Effect.suspend(() => Effect.ignore(play(clock.now())))
         )
       : Effect.void
-    return Effect.andThen(walked, this.end(target))
+    return Effect.ensuring(Effect.andThen(walked, this.end(target)), this.stepped)
   })
 
   /** Moves this clock to `offset` (ms), at which the venue already is. `number`: the venue's last event; null: unknown. */
@@ -119,7 +122,7 @@ export class ClockWalk implements ClockCarrier {
       yield* this.open(offset)
       if (number !== null) yield* this.progress.reached(number)
       yield* this.end(offset)
-    })
+    }).pipe(Effect.ensuring(this.stepped))
   }
 
   /** Moves the venue's clock from its time `there` (Unix ms) to this service's. */
@@ -179,9 +182,7 @@ export class ClockWalk implements ClockCarrier {
 
   private stillBy(until: number): Effect.Effect<void> {
     return Effect.suspend(() =>
-      this.stored <= this.parts.clock.offset() || this.wallNow >= until
-        ? Effect.void
-        : Effect.delay(this.stillBy(until), checkEvery)
+      !this.isStepping || this.wallNow >= until ? Effect.void : Effect.delay(this.stillBy(until), checkEvery)
     )
   }
 
@@ -213,7 +214,7 @@ export class ClockWalk implements ClockCarrier {
         }),
       // Another service has moved the venue further: this clock follows.
       moved: (at, end) => (at > end + together ? Effect.as(this.open(at - this.wallNow), at) : Effect.succeed(end)),
-      after: (end) => Effect.andThen(this.raiseTo(end), this.show)
+      after: (end) => Effect.andThen(Effect.andThen(this.raiseTo(end), this.stepped), this.show)
     })
   }
 
@@ -236,17 +237,21 @@ export class ClockWalk implements ClockCarrier {
       Effect.map(Effect.catch(raiseClock(this.parts.sql, offset), whenUnsure), (stored) => {
         passPausePoint("clock-stepped")
         this.stored = stored
+        this.isStepping = true
         this.parts.clock.expect(this.wallNow + stored)
       })
     )
   }
 
+  private readonly stepped = Effect.sync(() => void (this.isStepping = false))
+
   /** Ends a jump: stores its offset, fires the timers that are due, and moves the clock. */
   private end(offset: number): Effect.Effect<void, Unavailable> {
     return Effect.gen({ self: this }, function* () {
       yield* this.open(offset)
-      yield* this.raiseTo(this.wallNow + offset)
-      this.parts.clock.raise(offset)
+      // A move of another service may have been stored beyond this jump's end.
+      yield* this.raiseTo(this.wallNow + this.stored)
+      this.parts.clock.raise(this.stored)
       if (this.aim !== null && this.aim <= offset) this.aim = null
       yield* this.show
     })
@@ -275,6 +280,7 @@ export class ClockWalk implements ClockCarrier {
         yield* timers.fireDue
       }
     }).pipe(
+      Effect.onInterrupt(() => Effect.sync(() => void (this.nextTimer = 0))),
       // The rounds of `Timers` log the failure, and fire the timers later.
       Effect.catch(() => Effect.sync(() => void (this.nextTimer = 0))),
       Effect.andThen(Effect.sync(() => clock.raise(at - this.wallNow)))

@@ -191,7 +191,9 @@ class Jump {
       const stored = yield* readClock(sql)
       // A jump that an earlier caller has begun is part of this one.
       const from = Math.max(stored.offset, clock.offset())
-      const target = Math.max(from + moved.value, walk.pending ?? 0)
+      // A step under way may be stored beyond the clock: the end at a given moment does not move with it.
+      const start = move.to === undefined ? from : clock.offset()
+      const target = Math.max(start + moved.value, from, walk.pending ?? 0)
       if (this.own().wallNow + target >= clockEnd) {
         return refuse(invalidFields({ [move.to === undefined ? "advanceMillis" : "to"]: tooFar }))
       }
