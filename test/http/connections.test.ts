@@ -175,5 +175,5 @@ describe("architecture 5: connections", () => {
     assert.isTrue(open.every(({ socket }) => !socket.destroyed && !socket.readableEnded))
     for (const { socket } of open) socket.destroy()
     await server.close()
-  })
+  }, 90_000)
 })
