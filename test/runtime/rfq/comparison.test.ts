@@ -146,13 +146,6 @@ describe("A2-103: what differs", () => {
     assert.strictEqual(settleDifferences(other, parts, differencesOf(unknown)).length, 1)
     assert.deepStrictEqual([rfqsInTurn(other)[0]?.state, breaks(other)], ["OPEN", []])
   })
-
-  it("while a call is in flight nothing counts", () => {
-    const first = turnWith(true)
-    const turn = turnAfter(first)
-    const differences = differencesOf(compared(null, { theirs: [{ ...contract, ref: "A-9-9" }] }))
-    assert.deepStrictEqual([settleDifferences(turn, parts, differences), breaks(turn)], [[], []])
-  })
 })
 
 const venueRfq = {

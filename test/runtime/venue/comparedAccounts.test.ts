@@ -4,6 +4,7 @@
  */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Exit, Layer } from "effect"
+import { contractInput } from "../../../src/machines/contract/contractSamples.ts"
 import { swapInput } from "../../../src/machines/swap/swapSamples.ts"
 import { firstRow } from "../../../src/runtime/effects/machineRow.ts"
 import { ActorHost, type Turn } from "../../../src/runtime/engine/mailbox/ActorHost.ts"
@@ -175,21 +176,49 @@ describe("A2-103: a difference that a call in flight or an object which is read 
   const later = `A call in flight, or a report that is read again, may explain differences of ${account}: it is compared again in a minute.`
 
   it.each(cases)("%s defers it for two minutes, although the venue answers nothing", (_, open) => {
-    const { world, read } = withPosition(open, () => ({ write: () => unanswered, voidRefs: () => unanswered }))
+    const { world, read } = withPosition(
+      (turn) => {
+        open(turn)
+        lent(turn)
+        const { barrierContracts } = sampleRows(7)
+        const columns = { ...barrierContracts, ...ofClient, id: 3 }
+        turn.draft.put("barrierContracts", {
+          ...firstRow("barrierContracts", { ...contractInput, contractId: 3 }, columns).row,
+          state: "OPEN"
+        })
+      },
+      () => ({ write: () => unanswered, voidRefs: () => unanswered })
+    )
     world.run(100_000)
     assert.include(JSON.stringify(read.exit), later)
     assert.deepStrictEqual([alarms(world), world.store.rows("reconBreaks")], [[], []])
     world.run(120_000)
-    assert.deepStrictEqual(alarms(world), [position])
+    assert.sameMembers(
+      [...alarms(world)],
+      [
+        "The venue does not know contract 3, which is open here.",
+        "The venue does not know swap 1, which is OPEN here.",
+        "The venue does not know swap 2, which is OPEN here.",
+        position
+      ]
+    )
   })
 
-  it("a later comparison begins another deferral, so that an old one does not let a difference count at once", () => {
+  /** Whether comparisons at these times are deferred, with a call in flight at each. */
+  const deferredAt = (times: ReadonlyArray<number>): ReadonlyArray<boolean> => {
     const deferral = new DeferredAccounts()
     const state = new SubjectState("client:7", { token: 1, rows: [{ table: "venueCalls", row: call }] })
-    const at = (now: number): boolean =>
-      deferral.defers({ now, state, draft: new CommitBuilder() } as Partial<Turn> as Turn, 7)
+    return times.map((now) => deferral.defers({ now, state, draft: new CommitBuilder() } as Partial<Turn> as Turn, 7))
+  }
+
+  it("a later comparison begins another deferral, so that an old one does not let a difference count at once", () => {
     const times = [0, deferredMost - 1, deferredMost, 2 * deferredMost, 2 * deferredMost + deferralEnds]
-    assert.deepStrictEqual(times.map(at), [true, true, false, false, true])
+    assert.deepStrictEqual(deferredAt(times), [true, true, false, false, true])
+  })
+
+  it("comparisons that come late count, however far apart they are", () => {
+    const day = 86_400_000
+    assert.deepStrictEqual(deferredAt([0, day, day + deferralEnds, 3 * day]), [true, false, true, false])
   })
 
   it("no break opens if the difference is gone by then", () => {

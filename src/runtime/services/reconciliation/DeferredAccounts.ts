@@ -8,14 +8,14 @@ import { rowsInTurn } from "../../engine/mailbox/turnRows.ts"
 
 /** The longest time for which the differences of an account do not count, ms of business time. */
 export const deferredMost = 120_000
-/** A further comparison after this time begins a new deferral, ms of business time: the open call or read may be another one. */
+/** After its differences have counted, an account can begin a new deferral this much later, ms of business time. */
 export const deferralEnds = 600_000
 /** Limit on the accounts that are followed. The differences of a further account count at once. */
 const followedMost = 10_000
 
 export class DeferredAccounts {
-  /** By client: the times of the first and the last comparison in a row that found a call in flight or an open read. */
-  private readonly deferrals = new Map<number, { readonly first: number; readonly last: number }>()
+  /** By client: the time of the first deferred comparison, and that of the last one whose differences counted, if any did. */
+  private readonly deferrals = new Map<number, { readonly first: number; readonly counted: number | null }>()
 
   /** Whether the account's differences do not count in this turn. */
   defers(turn: Turn, clientId: number): boolean {
@@ -29,9 +29,12 @@ export class DeferredAccounts {
     const { now } = turn
     const before = this.deferrals.get(clientId)
     if (before === undefined && this.deferrals.size >= followedMost) return false
-    const first = before === undefined || now - before.last >= deferralEnds ? now : before.first
-    this.deferrals.set(clientId, { first, last: now })
-    return now - first < deferredMost
+    // A deferral ends with a comparison that counts, however late that comparison comes.
+    const isOver = before !== undefined && before.counted !== null && now - before.counted >= deferralEnds
+    const first = before === undefined || isOver ? now : before.first
+    const isDeferred = now - first < deferredMost
+    this.deferrals.set(clientId, { first, counted: isDeferred ? null : now })
+    return isDeferred
   }
 }
 

@@ -108,16 +108,13 @@ export const settleDifferences = (
   turn: Turn,
   parts: EventParts,
   differences: ReadonlyArray<Difference>
-): ReadonlyArray<string> => {
-  // While a venue call is in flight, it may explain every difference, so nothing is applied.
-  if (turn.state.all("venueCalls").length > 0) return []
-  return differences.flatMap(({ claim, what }) => {
+): ReadonlyArray<string> =>
+  differences.flatMap(({ claim, what }) => {
     const sentence = settle(turn, parts, what)
     if (sentence === null) return []
     turn.draft.claim(claim, clientOf(turn).clientId)
     return [sentence]
   })
-}
 
 /** Settles one difference. Returns a sentence for staff; null: the difference was applied, or no longer exists. */
 const settle = (turn: Turn, parts: EventParts, what: What): string | null => {

@@ -87,8 +87,7 @@ export const settleSwapDifferences = (
   differences: ReadonlyArray<SwapDifference>
 ): ReadonlyArray<string> => {
   const client = turn.state.one("clients")
-  // A venue call in flight may explain all differences.
-  if (client === undefined || turn.state.all("venueCalls").length > 0) return []
+  if (client === undefined) return []
   const whose = { clientId: client.id, partnerId: client.partnerId }
   return differences.flatMap(({ claim, what }) => {
     const alarm = what.is === "unknown" ? unknownAtVenue(turn, parts, what.swapId) : apply(turn, parts, what)

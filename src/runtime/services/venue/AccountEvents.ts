@@ -313,7 +313,9 @@ export class AccountEvents {
       if (event.fact.sequence > (there?.sequence ?? 0)) return yield* apart(quarantinedOf(event, beyond))
       const after = yield* this.decisions.sequenceOf(clientId)
       const lost = { account, after, to: event.fact.sequence - 1 }
-      yield* this.decisions.losses.lose(clientId, eventsNotGiven, lost, there === null || there.money === null)
+      const isUnproven = there === null || there.money === null
+      if (!(yield* this.decisions.losses.lose(clientId, eventsNotGiven, lost, isUnproven)))
+        return yield* this.closeGap(clientId, event, apart)
       yield* this.fetch(clientId, account, apart, event.fact.sequence)
       yield* this.decisions.one(clientId, event, wrong, true)
     })
