@@ -7,7 +7,6 @@ import { setTimeout as pause } from "node:timers/promises"
 import { sampleOnboarding } from "../../src/machines/kyc/sampleOnboarding.ts"
 import type { Cli } from "../Cli.ts"
 import { CliFailure, exitStatus, type Globals } from "../CliIo.ts"
-import { Progress } from "../progress.ts"
 import type { TourStepName } from "./stepNames.ts"
 import { wrapText } from "../views/wrapWords.ts"
 import { type Perform, prepareAccount } from "./prepareAccount.ts"
@@ -18,7 +17,6 @@ import { answerLines, fill, filledAction, memberOf, requestLines } from "./tourT
 /** Time that a read gets to show the expected members, and that webhooks get to arrive, ms. */
 const waitMillis = 10_000
 const pollMillis = 100
-const progressMillis = 1_000
 const dayMillis = 86_400_000
 /** Days that the statement of the tour covers. */
 const statedDays = 30
@@ -50,7 +48,7 @@ export const playTour = async (cli: Cli, globals: Globals, names: ReadonlyArray<
       ? createInterface({ input: process.stdin, terminal: false })
       : null
   try {
-    const player = new TourPlayer(cli, demo, globals.json === true, reader)
+    const player = new TourPlayer(cli, demo, globals, reader)
     const steps = await player.play(names)
     if (globals.json === true) cli.io.stdout(`${JSON.stringify({ folder: demo.place.folder, steps })}\n`)
   } finally {
@@ -62,7 +60,7 @@ export const playTour = async (cli: Cli, globals: Globals, names: ReadonlyArray<
 class TourPlayer {
   private readonly cli: Cli
   private readonly demo: TourDemo
-  private readonly silent: boolean
+  private readonly globals: Globals
   private readonly reader: Interface | null
   private lastDelivery = 0
   private hasEndpoint = false
@@ -71,10 +69,10 @@ class TourPlayer {
   /** The step that plays; failures name it. */
   private step: TourStepName = "money"
 
-  constructor(cli: Cli, demo: TourDemo, silent: boolean, reader: Interface | null) {
+  constructor(cli: Cli, demo: TourDemo, globals: Globals, reader: Interface | null) {
     this.cli = cli
     this.demo = demo
-    this.silent = silent
+    this.globals = globals
     this.reader = reader
     reader?.once("close", () => (this.isInputOver = true))
   }
@@ -144,7 +142,7 @@ class TourPlayer {
     const lines = requestLines(action, this.demo.place, method)
     this.print(`\n${action.purpose}`)
     // A line that is wrapped could not be pasted.
-    if (!this.silent) this.cli.io.stdout(`${lines.map((line) => `  ${line}`).join("\n")}\n`)
+    if (this.globals.json !== true) this.cli.io.stdout(`${lines.map((line) => `  ${line}`).join("\n")}\n`)
     const answer = await this.answerOf(action, values, method)
     const request = lines.map((line) => line.replace(/ \\$/, "").trim()).join(" ")
     if (!answer.ok || !matches(action, answer.json, values)) throw this.failure(request, answer)
@@ -188,26 +186,10 @@ class TourPlayer {
   }
 
   private send(action: TourAction, method?: "DELETE"): Promise<TourAnswer> {
-    if ("command" in action) return this.reporting(this.demo.command(action.command.split(" ")))
+    if ("command" in action) return this.cli.whileWaiting(this.globals, this.demo.command(action.command.split(" ")))
     const { body, path } = action
     if (body === undefined) return this.demo.request(method ?? "GET", path)
     return this.demo.request("POST", path, typeof body === "string" ? body : this.demo.fileText(body.file))
-  }
-
-  /** Shows the duration of a command that takes seconds, such as the scenarios. */
-  private async reporting<A>(running: Promise<A>): Promise<A> {
-    const progress = new Progress(this.cli.io, this.silent)
-    const startedAt = Date.now()
-    const timer = setInterval(
-      () => progress.report(`  running, ${Math.round((Date.now() - startedAt) / 1_000)} s`),
-      progressMillis
-    )
-    try {
-      return await running
-    } finally {
-      clearInterval(timer)
-      progress.end()
-    }
   }
 
   /** Waits until the events are in the log of webhooks, and prints all new ones of it. */
@@ -264,7 +246,7 @@ class TourPlayer {
   }
 
   private print(text: string): void {
-    if (!this.silent) this.cli.io.stdout(`${wrapText(text, this.cli.io.size()?.columns ?? null)}\n`)
+    if (this.globals.json !== true) this.cli.io.stdout(`${wrapText(text, this.cli.io.size()?.columns ?? null)}\n`)
   }
 }
 

@@ -212,7 +212,7 @@ describe("brokerage tour", () => {
         progress: (line) => void progress.push(line)
       })
       assert.strictEqual(status, exitStatus.done)
-      assert.match(progress.join("\n"), /^ {2}running, \d+ s$/m)
+      assert.match(progress.join("\n"), /^Waiting for the service: \d+ s$/m)
       for (const name of quick.toReversed()) for (const _ of [1, 2]) await played(name)
       for (const name of quick) for (const _ of [1, 2]) await played(name)
     },

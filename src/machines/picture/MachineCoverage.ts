@@ -3,7 +3,7 @@
  * machine-coverage` records it from decisions that really happen. Each transition also has a row in the published tables,
  * which test/machines/transitions.test.ts plays.
  */
-import { plural } from "../shared/Text.ts"
+import { firstOf, plural } from "../shared/Text.ts"
 
 /** Coverage of one transition, or of the initial state. */
 export interface Tried {
@@ -54,18 +54,13 @@ export const arrivals = (coverage: MachineCoverage, state: string): Tried => {
 /** A sentence names at most this many scenarios and test files, and counts the others. */
 const named = 4
 
-const someOf = (names: ReadonlyArray<string>): string => {
-  const shown = names.slice(0, named).join(", ")
-  return names.length > named ? `${shown} and ${names.length - named} more` : shown
-}
-
 /** The coverage as a sentence, without the row of the table. With `names`, it names the first scenarios. */
 export const triedText = ({ scenarios, simulated, tests }: Tried, names = true): string => {
   const counted = plural(scenarios.length, "scenario")
   const parts = [
-    ...(scenarios.length === 0 ? [] : [names ? `${counted} (${someOf(scenarios)})` : counted]),
+    ...(scenarios.length === 0 ? [] : [names ? `${counted} (${firstOf(scenarios, named)})` : counted]),
     ...(simulated ? ["the simulation"] : []),
-    ...(tests.length === 0 ? [] : [someOf(tests)])
+    ...(tests.length === 0 ? [] : [firstOf(tests, named)])
   ]
   return parts.length === 0 ? "its row of the table alone" : parts.join(", ")
 }

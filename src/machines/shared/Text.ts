@@ -136,3 +136,9 @@ export const plural = (count: number, noun: string): string =>
           .replace(/(s|x|ch|sh)$/, "$1e")
           .concat("s")
   }`
+
+/** The first `most` names of a list, and the number of the others: "a, b and 3 more". */
+export const firstOf = (names: ReadonlyArray<string>, most: number): string => {
+  const shown = names.slice(0, most).join(", ")
+  return names.length > most ? `${shown} and ${names.length - most} more` : shown
+}

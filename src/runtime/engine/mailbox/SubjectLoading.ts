@@ -4,6 +4,7 @@
  * very many. So a caller waits for one read of `others` at most.
  */
 import { Effect, Latch } from "effect"
+import { firstOf } from "../../../machines/shared/Text.ts"
 import type { SubjectKey } from "../journal/Commit.ts"
 import { type Journal, JournalUnavailable, type SubjectImage } from "../journal/Journal.ts"
 import { withinTime } from "../withinTime.ts"
@@ -76,7 +77,10 @@ export class SubjectLoading {
           Effect.catchCause((cause) =>
             Effect.andThen(
               Effect.logError(
-                `the rows of ${someOf(actors)} could not be read: requests that wait for them get 503`,
+                `the rows of ${firstOf(
+                  actors.map(({ subject }) => subject),
+                  namedMost
+                )} could not be read: requests that wait for them get 503`,
                 cause
               ),
               Effect.sync(() => none("not read"))
@@ -114,13 +118,8 @@ export class SubjectLoading {
   }
 }
 
+/** A log line names at most this many subjects, and counts the others. */
+const namedMost = 5
+
 const isAwaited = ({ readers, queue }: Actor): boolean =>
   readers.length > 0 || queue.some(({ command }) => command.lane !== "internal")
-
-/** The first subjects by name, and the number of the others. */
-const someOf = (actors: ReadonlyArray<Actor>): string => {
-  const first = actors.slice(0, 5).map(({ subject }) => subject)
-  return actors.length === first.length
-    ? first.join(", ")
-    : `${first.join(", ")} and ${actors.length - first.length} more`
-}

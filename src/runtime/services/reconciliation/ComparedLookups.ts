@@ -1,8 +1,9 @@
 /**
- * The lookups of one comparison. An object whose lookup the venue does not answer is left out and named: it hides no difference
- * of the account's other objects, and a missing answer does not count as an object that the venue does not know (A2-103).
+ * The lookups of one comparison. If the venue does not answer the lookup of an object, the comparison leaves that object out and
+ * names it. The account's other objects are compared all the same, and the object does not count as unknown to the venue (A2-103).
  */
 import { Clock, Effect } from "effect"
+import { firstOf } from "../../../machines/shared/Text.ts"
 import { lookupLimit, type VenueOutcome } from "../../../machines/venue/venueCalls.ts"
 import { objectOfRef } from "../../../machines/venue/venueRefs.ts"
 import { unreadableAnswer, type Venue } from "../../ports/Venue.ts"
@@ -30,8 +31,7 @@ export class ComparedLookups {
   sentence(uid: string): string | null {
     const objects = [...new Set(Array.from(this.leftOut, objectOfRef))]
     if (objects.length === 0) return null
-    const further = objects.length > namedMost ? ` and ${objects.length - namedMost} further` : ""
-    return `The venue has not answered lookups of ${uid}; not compared: ${objects.slice(0, namedMost).join(", ")}${further}.`
+    return `The venue has not answered lookups of ${uid}; not compared: ${firstOf(objects, namedMost)}.`
   }
 
   private lookup(refs: ReadonlyArray<string>): Effect.Effect<Outcomes> {

@@ -3,7 +3,6 @@
  * Lost events that arrive later are applied, and the commit of the last one drops the quarantined loss (A2-96, A2-115).
  */
 import { Effect } from "effect"
-import { applyEffects } from "../../effects/Interpreter.ts"
 import type { ActorHost, DispatchError, Turn } from "../../engine/mailbox/ActorHost.ts"
 import type { RowReads } from "../../ports/RowReads.ts"
 import type { VenueQuarantineRow } from "../../tables/venue.ts"
@@ -15,6 +14,7 @@ import {
   lossSentence,
   missingIn,
   type MissingOfAccount,
+  putDropped,
   putQuarantined,
   type QuarantineAlarms
 } from "./venueQuarantine.ts"
@@ -113,10 +113,7 @@ export class AccountLosses {
     this.keep(clientId, rest)
     for (const row of rest) {
       if ((missingIn(row)?.to ?? 0) > sequence) continue
-      turn.draft.put("venueQuarantine", { ...row, droppedAt: turn.now })
-      applyEffects(turn, { partnerId, clientId, object: `quarantinedEvent:${row.id}` }, [
-        { type: "audit", action: "venue.drop", before: "KEPT", after: "DROPPED", reason: arrived }
-      ])
+      putDropped(turn, row, arrived, { partnerId, clientId })
     }
   }
 }

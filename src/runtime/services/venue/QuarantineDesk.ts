@@ -1,12 +1,12 @@
 /** Commands for messages of the venue that could not be applied (operator surface, venue quarantine; A2-115). */
 import { Context, Effect, Layer } from "effect"
 import { accept, conflict, refuse, unknown, type Verdict } from "../../../machines/shared/Refusal.ts"
-import { applyEffects } from "../../effects/Interpreter.ts"
 import { ActorHost, type DispatchError, type Unavailable } from "../../engine/mailbox/ActorHost.ts"
 import { RowReads } from "../../ports/RowReads.ts"
 import type { PageQuery } from "../../store/paging.ts"
 import type { VenueQuarantineRow } from "../../tables/venue.ts"
 import { type OperatorCaller, systemSubject } from "../shared/OperatorCaller.ts"
+import { putDropped } from "./venueQuarantine.ts"
 
 export interface QuarantineView extends Omit<VenueQuarantineRow, "id"> {
   readonly quarantineId: number
@@ -42,14 +42,9 @@ export class QuarantineDesk extends Context.Service<
                 subject: systemSubject,
                 by: caller.by,
                 decide: (turn) => {
-                  const next = { ...row, droppedAt: turn.now }
                   // The row belongs to no mailbox, so a claim ensures that only one of two concurrent drops succeeds.
                   turn.draft.claim(`venueQuarantine:${id}`, id)
-                  turn.draft.put("venueQuarantine", next)
-                  applyEffects(turn, { partnerId: null, clientId: null, object: `quarantinedEvent:${id}` }, [
-                    { type: "audit", action: "venue.drop", before: "KEPT", after: "DROPPED", reason: row.reason }
-                  ])
-                  return accept(viewOf(next))
+                  return accept(viewOf(putDropped(turn, row, row.reason)))
                 }
               })
               .pipe(Effect.catchTag("ClaimLost", () => Effect.succeed(dropped)))

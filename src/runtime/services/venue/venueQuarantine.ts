@@ -4,7 +4,8 @@
  * (A2-115).
  */
 import { Effect, Layer, Option, Schema } from "effect"
-import type { Attribution } from "../../engine/mailbox/ActorHost.ts"
+import { applyEffects } from "../../effects/Interpreter.ts"
+import type { Attribution, Turn } from "../../engine/mailbox/ActorHost.ts"
 import { BusinessClock } from "../../engine/clock/BusinessClock.ts"
 import { type CommitBuilder, CommitBuilder as Builder } from "../../engine/journal/Commit.ts"
 import { Journal } from "../../engine/journal/Journal.ts"
@@ -105,6 +106,21 @@ export const putQuarantined = (
     reason
   })
   return row
+}
+
+/** Marks a quarantined message as dropped, with its audit row, and returns the row. */
+export const putDropped = (
+  turn: Turn,
+  row: VenueQuarantineRow,
+  reason: string,
+  of: { readonly partnerId: number | null; readonly clientId: number | null } = { partnerId: null, clientId: null }
+): VenueQuarantineRow => {
+  const dropped = { ...row, droppedAt: turn.now }
+  turn.draft.put("venueQuarantine", dropped)
+  applyEffects(turn, { ...of, object: `quarantinedEvent:${row.id}` }, [
+    { type: "audit", action: "venue.drop", before: "KEPT", after: "DROPPED", reason }
+  ])
+  return dropped
 }
 
 /** Counts and logs a quarantined message. `more`: the number of similar messages whose log lines were suppressed. */
