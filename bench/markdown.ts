@@ -43,8 +43,8 @@ export const disturbed = ({ median }: Spread): string =>
     : ""
 
 /**
- * A table row of paced callers' latencies: the name, then the median, the 99th percentile and the maximum of reads and
- * of reports.
+ * A table row of paced callers' latencies: the name; median, 99th percentile and maximum of the reads; then the same three of
+ * the reports.
  */
 export const latencyRow = (name: string, { reads, reports }: PacedResult): ReadonlyArray<string> => [
   name,

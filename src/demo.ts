@@ -53,7 +53,7 @@ class DemoRefused extends Schema.TaggedError<DemoRefused>()("DemoRefused", {
   why: Schema.String
 }) {
   override get message(): string {
-    return `The demo can not ${this.step}: ${this.why} Start without --demo, and begin anew with brokerage sim reset, or name another --data-dir.`
+    return `The demo can not ${this.step}: ${this.why} Start without --demo and run brokerage sim reset, or name another --data-dir.`
   }
 }
 

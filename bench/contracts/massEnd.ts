@@ -1,6 +1,6 @@
 /**
- * Measures very many open contracts: the memory of each, the duration of a start, the cost of ticks that end none of
- * them, and one price move that ends all of them while another partner reads and reports.
+ * Measures very many open contracts: the memory of each, the duration of a start, the cost of a tick that ends no contract, and
+ * one price move that ends all contracts while another partner reads and reports.
  */
 import { setTimeout as pause } from "node:timers/promises"
 import { setFlagsFromString } from "node:v8"

@@ -10,7 +10,7 @@ type Window = Pick<Slice, "port" | "ca" | "connections" | "millis">
 
 const nowMicros = (): number => Number(process.hrtime.bigint() / 1_000n)
 
-/** Opens a few connections at a time, because a server with 256 concurrent handshakes answers none of them in time. */
+/** Opens a few connections at a time, because a server with 256 concurrent handshakes completes no handshake in time. */
 const openConnections = async (slice: Window): Promise<ReadonlyArray<Connection>> => {
   const connections: Array<Connection> = []
   while (connections.length < slice.connections) {

@@ -48,7 +48,7 @@ const storePositions = async (client: Client): Promise<number> => {
      SELECT id, 'USDC', partner_id, $1::bigint * 1000000, 0, 0 FROM clients WHERE id > ${firstStoredId}`,
     [cash]
   )
-  // Of two consecutive clients, one is long and the other short in the same markets.
+  // Clients are long and short in turn, in the same markets.
   await client.query(
     `INSERT INTO positions (id, partner_id, client_id, symbol, state, net_qty, avg_entry, net_cost, currency, amount, realized_pnl,
                             opened_at, updated_at)

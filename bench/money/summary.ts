@@ -1,6 +1,6 @@
 /**
- * Measures the settlement summary over few items and over a hundred times as many (doc 3, Settlement summary): the time
- * of the route beside a plain sum over the rows, and the growth of both. SQL stores the items, and both sides must
+ * Measures the settlement summary over few items and over a hundred times as many (doc 3, Settlement summary). It compares the
+ * route's time with that of a plain sum over the rows, and the growth of both times. SQL stores the items, and both sides must
  * count the same number.
  */
 import { Child } from "../child.ts"

@@ -1,7 +1,7 @@
 /**
- * Watch lists and clients from invented people. Entries have the form of published lists: surname first or last; half
- * of the people with aliases (another script, initials, misspelt, a word left out); birth dates complete, with the year
- * alone, or missing. One client in ten is a listed person under a slightly different spelling.
+ * Watch lists and clients from invented people. Entries have the form of published lists: the surname comes first or last, every
+ * second person has aliases (another script, initials, a misspelling, a missing word), and birth dates are complete, a year alone,
+ * or missing. One client in ten is a listed person under a slightly different spelling.
  */
 import type { ScreenedPerson } from "../../src/machines/screening/screen.ts"
 import type { WatchEntry } from "../../src/machines/screening/WatchList.ts"

@@ -106,7 +106,7 @@ const VenueChange = Schema.Struct({
   /** Contracts that ended, by a knock-out or otherwise. */
   ended: changed(Ref, venueContractStates)
 })
-/** What a command changed, and what the venue then did at once. */
+/** The changes of a command, and the venue's immediate reactions. */
 export type VenueChange = typeof VenueChange.Type
 
 const none = { count: 0, first: [] }

@@ -52,7 +52,7 @@ export class Carriers {
       )
     })
 
-  /** True if none of these clients has an open position, a working order or a live episode. */
+  /** True if no client of the list has an open position, a working order or a live episode. */
   readonly areFlat: Effect.Effect<boolean> = Effect.suspend(() =>
     Effect.map(
       Effect.forEach(this.clients, (clientId) => this.isFlat(clientId), { concurrency: 4 }),

@@ -107,8 +107,8 @@ const every: ReadonlyArray<Cell> = faults.flatMap((fault) =>
     .flatMap((step) => victims.flatMap((victim) => callPoints.map((point): Cell => [fault, step, victim, point])))
 )
 /**
- * Each step at each point, each victim with both, and each fault once: a stride of 4 visits all of them, because it
- * divides none of the counts.
+ * Plays each step at each point, each victim with both, and each fault once. A stride of 4 visits every fault, because no count
+ * is a multiple of 4.
  */
 const some: ReadonlyArray<Cell> = stepNames.flatMap((step, row) =>
   callPoints.map((point, column): Cell => {

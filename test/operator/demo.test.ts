@@ -79,7 +79,7 @@ describe("the demo of a data directory", () => {
       )
       assert.match(
         String(failure),
-        /The demo can not issue a key: .*\. Start without --demo, and begin anew with brokerage sim reset, or name another/
+        /The demo can not issue a key: .*\. Start without --demo and run brokerage sim reset, or name another/
       )
     } finally {
       await other.stop()

@@ -41,7 +41,7 @@ const refuseIf = (sentence: string | null): void => {
 
 type Command<Type extends VenueCommand["type"]> = Extract<VenueCommand, { readonly type: Type }>
 
-/** What a command did, before the venue's reactions; `id`: of the new object, if there is one. */
+/** The effect of a command, without the venue's reactions; `id`: the id of the new object, null without one. */
 type Done = Pick<VenueChange, "did" | "from" | "to" | "held"> & { readonly id: number | null }
 
 const done = (did: string | null, more: Partial<Omit<Done, "did">> = {}): Done => ({

@@ -64,7 +64,7 @@ export interface Applied {
   readonly id: number | null
   /** The reason that a command or a quote was refused; null when it was executed. */
   readonly refusal: string | null
-  /** What an executed command changed. */
+  /** The changes of an executed command. */
   readonly change?: VenueChange
 }
 

@@ -41,7 +41,10 @@ const custodyText = (model: string, renderer: number): string => {
 export const momentText = (value: Json | undefined): string =>
   typeof value === "number" ? new Date(value).toISOString().replace("T", " ").replace("Z", "") : ""
 
-/** The period of a statement in its time zone. Renderer 1 printed UTC times labelled London; it stays, because old statements keep their bytes. */
+/**
+ * The period of a statement in its time zone. Renderer 1 printed UTC times labelled London; it stays, because old statements keep
+ * their bytes.
+ */
 export const periodText = (
   { periodFrom, periodTo, timeZone }: Pick<ModelHead, "periodFrom" | "periodTo" | "timeZone">,
   renderer: number

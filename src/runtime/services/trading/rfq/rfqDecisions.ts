@@ -23,7 +23,10 @@ export const rfqInTurn = (turn: Turn, id: number): RfqRow | undefined =>
 /** Whether a request has not ended here. */
 export const isOpen = ({ state }: RfqRow): boolean => (openRfqStates as ReadonlyArray<string>).includes(state)
 
-/** Whether a request may still open a contract: it is open here or possibly at the venue, closes none, and has no accept in flight. */
+/**
+ * Whether a request may still open a contract: it is open here or possibly at the venue, it closes no contract, and no accept is in
+ * flight.
+ */
 export const mayStillOpen = (row: RfqRow): boolean =>
   (isOpen(row) || row.venueOpen) && row.closeContractId === null && row.context.accepting === null
 
