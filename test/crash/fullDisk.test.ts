@@ -140,7 +140,7 @@ describe.skipIf(!hasTool("mount"))(`a full disk${skipNote("mount")}`, { timeout:
     process.kill(service.ready.pid, "SIGUSR2")
     await vi.waitFor(() => assert.isFalse(Fs.existsSync(file)), { timeout: 10_000, interval: 5 })
   }
-  /** Reads a file. `meanwhile` runs when its first bytes have arrived. */
+  /** Reads a file, or fails at any answer but 200. `meanwhile` runs when its first bytes have arrived. */
   const read = async (path: string, meanwhile = () => {}): Promise<Buffer> => {
     const asked = request(`${service.ready.url}${path}`, { agent, headers: { authorization: `Bearer ${key}` } })
     asked.end()
@@ -148,7 +148,9 @@ describe.skipIf(!hasTool("mount"))(`a full disk${skipNote("mount")}`, { timeout:
     meanwhile()
     const parts: Array<Buffer> = []
     for await (const part of answer) parts.push(part as Buffer)
-    return Buffer.concat(parts)
+    const body = Buffer.concat(parts)
+    assert.strictEqual(answer.statusCode, 200, body.toString().slice(0, 500))
+    return body
   }
   const serverLog = (): string => Fs.readFileSync(inside(`${folder}/data/postgres/postgres.log`), "utf8")
   /** Fills the space for the database's log: the first segment without space ends the server. */
@@ -271,8 +273,8 @@ describe.skipIf(!hasTool("mount"))(`a full disk${skipNote("mount")}`, { timeout:
     assert.deepStrictEqual(await stored(), [1, 1])
     const { statementId } = made.json as { readonly statementId: number }
     const whole = await read(`${statements}/${statementId}/pdf`)
-    // A concurrent write may end the database, whose log has no space. The answer is then cut, and never ends as if it
-    // were complete.
+    // A concurrent write may end the database, whose log has no space. The answer is then cut or refused, and never ends
+    // as if it were complete.
     const reading = async () => {
       Fs.rmSync(ballast(), { force: true })
       return await read(`${statements}/${statementId}/pdf`, fill)

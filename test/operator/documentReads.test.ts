@@ -185,7 +185,8 @@ describe("operator surface, document show", () => {
       )
     )
     assert.strictEqual((await show(documentId, ["--output", join(folder, "other.pdf")])).refusal.code, 5000)
-    await query(service, "UPDATE document_contents SET content = set_byte(content, 40, 1) WHERE document_id = $1", [
+    const spoiled = "set_byte(content, 40, get_byte(content, 40) # 1)"
+    await query(service, `UPDATE document_contents SET content = ${spoiled} WHERE document_id = $1`, [
       BigInt(documentId)
     ])
     assert.strictEqual((await show(documentId, ["--output", join(folder, "other.pdf")])).refusal.code, 5000)
