@@ -1,7 +1,7 @@
 /**
- * What a simulation holds an account's figures to, with sums of its own (F23, STS-9 to STS-11): the totals that are kept are at
- * every commit what its trades, contracts and swaps have added up to, a posting in another currency keeps what it was worth, and
- * what a reader is shown adds up.
+ * Checks an account's figures in a simulation with its own sums (F23, STS-9 to STS-11): at each commit the stored
+ * totals equal the sums over trades, contracts and swaps, a posting in another currency keeps its value in USDC, and
+ * the figures of an answer add up.
  */
 import type { BalancesWire } from "../../src/machines/account/AccountWire.ts"
 import type { Commit } from "../../src/runtime/engine/journal/Commit.ts"
@@ -30,9 +30,9 @@ const none = (): Sums => ({
   perpFlow: 0n
 })
 
-/** Of micro-USDC in a USDC, and of hundredths in a mark. */
+/** Micro-USDC in one USDC, and hundredths in one unit of a mark. */
 const [million, hundred] = [1_000_000n, 100n]
-/** Minor units of one, in places. */
+/** Decimal places of the minor unit. */
 const scales: Readonly<Record<string, number>> = { BTC: 8, ETH: 8, SOL: 9, BNB: 8, XRP: 6, EUR: 2, USD1: 6 }
 
 export class AccountAudit {
@@ -98,7 +98,7 @@ export class AccountAudit {
     )
   }
 
-  /** What a posting was worth is its amount at the mark that it keeps, rounded down (STS-9). */
+  /** The stored value of a posting is its amount at the mark stored with it, rounded down (STS-9). */
   private checkValues({ ledgerTransactions = [], postings = [] }: Commit["rows"]): void {
     const transactions = new Map(ledgerTransactions.map((row) => [row.txId, row]))
     const seen = new Set<number>()
@@ -119,7 +119,7 @@ export class AccountAudit {
     }
   }
 
-  /** What a reader was shown is exactly the sum of its parts, and no line says other than they do. */
+  /** The totals of an answer equal the sums of their parts, and its lines equal the parts. */
   checkShown(clientId: number, { balances, portfolioValue, portfolio }: BalancesWire): void {
     const { cashTotal, reserved, holdingsValue, stakedValue, unrealizedPnl, claimsValue } = portfolio
     const parts = [cashTotal, reserved, holdingsValue, stakedValue, unrealizedPnl].map(minor)
@@ -139,7 +139,7 @@ export class AccountAudit {
   }
 }
 
-/** What a closed swap brought back less what it took; nothing while something is expected of it. */
+/** The money returned by a closed swap less its notional; 0 while a payment of the swap is expected. */
 const closedResult = ({ closedAt, paid, amount }: SwapRow): bigint => (closedAt === null ? 0n : paid - amount)
 
 const difference = (before: Partial<Sums>, after: Partial<Sums>): Partial<Sums> => ({
@@ -147,7 +147,7 @@ const difference = (before: Partial<Sums>, after: Partial<Sums>): Partial<Sums> 
   losses: (after.losses ?? 0n) - (before.losses ?? 0n)
 })
 
-/** What a commit's postings bring of rewards and charge on them, at the mark that each keeps. */
+/** The rewards in a commit's postings and the charges on them, each valued at its stored mark. */
 const stakingOf = ({ ledgerTransactions = [], postings = [] }: Commit["rows"]) => {
   const ofClients = new Map(postings.flatMap((row) => (row.clientId === null ? [] : [[row.txId, row] as const])))
   return ledgerTransactions.flatMap(({ txId, type, refs }): ReadonlyArray<readonly [number, Partial<Sums>]> => {

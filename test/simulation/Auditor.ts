@@ -1,6 +1,6 @@
 /**
- * The auditor of a simulation: hears every commit, every answer at the moment its bytes leave, every arrival at a receiver
- * and every read, and knows what must then be so (architecture, Proof).
+ * The auditor of a simulation. It receives every commit, every answer as its bytes leave, every delivery that arrives
+ * at a receiver and every read, and checks the invariants that must then hold (architecture, Proof).
  */
 import { gateRefusals, refusalText } from "../../src/machines/shared/wireRefusal.ts"
 import type { Commit } from "../../src/runtime/engine/journal/Commit.ts"
@@ -12,7 +12,7 @@ import type { Arrival } from "./Network.ts"
 import type { ObservedStore } from "./ObservedStore.ts"
 import type { SimProcess } from "./SimProcess.ts"
 
-/** Answers that do not end a request: it may be sent again. */
+/** Answers after which the partner may send the same request again. */
 const passing: ReadonlySet<string> = new Set(
   [
     gateRefusals.unavailable,
@@ -24,11 +24,11 @@ const passing: ReadonlySet<string> = new Set(
   ].map(refusalText)
 )
 
-/** Whether the answer ends its request. */
+/** True if no further attempt of the request is needed. */
 export const isFinal = ({ status, body }: PartnerAnswer): boolean =>
   status !== 500 && !passing.has(body) && !isVenueAway(status, body)
 
-/** The venue was not reached, and nothing was written: an answer that is known by what is in flight says so in its data. */
+/** True if the request did not reach the venue and wrote nothing. An answer about a call in flight has `data`. */
 const isVenueAway = (status: number, body: string): boolean => status === 502 && !body.includes('"data":')
 
 /** A collateral answer that names a report: booked, replayed or refused for good. */
@@ -39,7 +39,7 @@ export interface Acknowledged {
   readonly status: string
 }
 
-/** What a filing is answered with: a deposit notice or a withdrawal request. */
+/** The data of the answer to a filing: of a deposit notice or a withdrawal request. */
 interface RequestAnswer {
   readonly noticeId?: number
   readonly requestId?: number
@@ -65,13 +65,13 @@ export class Auditor {
   private readonly calls = new Map<string, PartnerCall>()
   private readonly firstBytes = new Map<string, string>()
 
-  /** `guarded`: commands that wait for a second operator key. */
+  /** `guarded`: the commands that need the approval of a second operator key. */
   constructor(store: ObservedStore, guarded: ReadonlySet<string>) {
     this.store = store
     this.commits = new CommitAudit(this.findings, store, guarded, (requestId) => this.calls.get(requestId)?.key != null)
   }
 
-  /** A partner sends a call for the first time. */
+  /** Records a partner's call on its first attempt. */
   sent(call: PartnerCall): void {
     this.calls.set(call.id, call)
   }
@@ -80,13 +80,13 @@ export class Auditor {
     this.commits.take(commit, now, writer, this.store.owner)
   }
 
-  /** An answer leaves a process. */
+  /** Checks an answer when it leaves a process. */
   answered(process: SimProcess, call: PartnerCall, partnerId: number, answer: PartnerAnswer): void {
     const { findings } = this
     const where = `${call.id} at ${process.name}`
     if (answer.status === 500) return findings.add("defects", `${where}: ${answer.body}`)
     if (!isFinal(answer)) return
-    // A test that is taken too early may be taken later, under the same key.
+    // A questionnaire that is submitted too early (429) may be submitted later under the same key.
     const keyed = call.key !== null && isKept(call) && answer.status !== 429
     if (keyed) {
       const row = this.store
@@ -108,7 +108,7 @@ export class Auditor {
     if (call.path.endsWith("/kyc") && answer.status === 200) this.checkRevision(call, answer)
   }
 
-  /** An update that is answered is in the store as the revision it was answered with. */
+  /** The revision named by an answered update is stored. */
   private checkRevision({ id }: PartnerCall, { body }: PartnerAnswer): void {
     const { data } = JSON.parse(body) as {
       readonly data: { readonly kycPackageId: number; readonly revision: number }
@@ -124,7 +124,7 @@ export class Auditor {
     )
   }
 
-  /** The one answer of a bulk report says what all of its tries did (A1-53). */
+  /** The final answer of a bulk report counts the work of all attempts (A1-53). */
   private checkBulk(call: PartnerCall, { status, body }: PartnerAnswer): void {
     if (status !== 200) return
     const { data } = JSON.parse(body) as { readonly data: { readonly settled: number; readonly failed: number } }
@@ -151,7 +151,7 @@ export class Auditor {
     )
   }
 
-  /** A deposit notice or withdrawal request that is answered stood so once, and is there for good. */
+  /** An answered deposit notice or withdrawal request has had the state of the answer, and stays stored. */
   private noteRequest(call: PartnerCall, partnerId: number, { status, body }: PartnerAnswer): void {
     const [, kind] = /\/(deposits|withdrawals)$/.exec(call.path) ?? []
     if (kind === undefined || status > 201) return
@@ -168,7 +168,10 @@ export class Auditor {
     )
   }
 
-  /** The owner of the store answered a read of a client's cash, asked and answered at these times. */
+  /**
+   * Checks a read of a client's cash from the owner of the store: the request left at `from`, the answer arrived at
+   * `to`.
+   */
   read(clientId: number, text: string, from: number, to: number): void {
     const cash = minor(text)
     const versions = this.commits.cash.get(clientId) ?? []
@@ -180,7 +183,7 @@ export class Auditor {
     this.findings.expect(shown, "reads", () => `client ${clientId} read ${text}, which was never so at that time`)
   }
 
-  /** A delivery arrives at a receiver. */
+  /** Checks a delivery that arrives at a receiver. */
   arrived(arrival: Arrival): void {
     this.arrivals.push(arrival)
     const { findings, store } = this
@@ -192,9 +195,9 @@ export class Auditor {
     )
   }
 
-  /** A process hands a delivery to the network. */
+  /** Checks the secret when a process signs a delivery. */
   signed(process: SimProcess, partnerId: number, secret: string): void {
-    // A process that is in doubt, or replaced without knowing, can't know the newest secret.
+    // A process whose commit is in doubt, or that was replaced and has not noticed it, can't know the newest secret.
     if (this.store.owner !== process.name || process.journal?.certain() !== true) return
     const present = this.store.rows("webhookEndpoints").find((row) => row.partnerId === partnerId)
     this.findings.expect(
@@ -208,7 +211,7 @@ export class Auditor {
     this.findings.add("defects", `${process} logged: ${text}`)
   }
 
-  /** The reports that were acknowledged, against the store. */
+  /** Compares the acknowledged reports with the store. */
   checkAcknowledged(): void {
     const reports = this.store.rows("collateralReports")
     for (const { call, partnerId, reportId, status } of this.acknowledged) {
@@ -234,6 +237,6 @@ export class Auditor {
   }
 }
 
-/** Routes whose answers are stored under the key. */
+/** True for routes whose answers are stored under the Idempotency-Key. */
 const isKept = ({ path }: PartnerCall): boolean =>
   !/\/(webhook|preview|explain|cancel)$/.test(path) || path.includes("/withdrawals/")

@@ -1,7 +1,7 @@
 /**
- * The faults of a simulation: processes killed between two tasks or at a point of the commit path, replaced while they
- * still live, paused; the store away, commits lost before and after; receivers that are slow, lie or are dead; the venue
- * started again or cut off, and time that jumps (architecture, Proof).
+ * The faults of a simulation (architecture, Proof): processes that are killed between two tasks or at a point of the
+ * commit path, replaced while they live, or paused; a store that is away, and commits lost before or after they are
+ * written; receivers that are slow, lie or are dead; a venue that restarts or is cut off; jumps of time.
  */
 import type { SeededRandom } from "../../simulator/partner/SeededRandom.ts"
 import { type PausePoint, pausePoints, setPauseTrigger } from "../../src/runtime/engine/PausePoints.ts"
@@ -12,13 +12,13 @@ import type { World } from "./World.ts"
 
 type Strike = "kill" | "crash" | "replace" | "stall" | "away" | "receiver" | "venue" | "jump"
 
-/** The weather of a run. Faults of one kind get runs of their own: a process that dies soon shows few others. */
+/** The kinds of faults in a run. Runs differ, because a process that dies soon shows few other faults. */
 interface Weather {
   readonly strikes: ReadonlyArray<Strike>
-  /** Pauses longer than the age at which a delivery's lease is taken over. */
+  /** The share of pauses that exceed the age at which another worker takes over a delivery. */
   readonly longPauses: number
   readonly manners: ReadonlyArray<Manner>
-  /** How often a batch is lost. */
+  /** The share of batches that are lost. */
   readonly losses: number
 }
 
@@ -43,7 +43,7 @@ export class Chaos {
   private readonly random: SeededRandom
   private readonly batchRandom: SeededRandom
   private readonly weather: Weather
-  /** Longest time a batch takes when nothing goes wrong, ms. */
+  /** The longest time of a batch without faults, ms. */
   private readonly slowest: number
   private raging = true
   private launching = 0
@@ -57,7 +57,7 @@ export class Chaos {
     this.slowest = this.random.pick([12, 12, 80])
   }
 
-  /** Lets the faults begin. */
+  /** Begins the faults. */
   start(): void {
     for (const point of pausePoints) setPauseTrigger(point, () => this.pass(point))
     this.world.batchFault = () => {
@@ -73,7 +73,7 @@ export class Chaos {
     this.next()
   }
 
-  /** Ends the faults: what is broken is mended, and one process is up or on its way. */
+  /** Ends the faults and repairs their effects. One process is then running or starting. */
   stop(): void {
     this.raging = false
     this.release()
@@ -88,7 +88,7 @@ export class Chaos {
     if (this.launching === 0 && newest?.lane.alive !== true) world.launch()
   }
 
-  /** In half of the runs the process that makes the night's work is killed at it, up to three times. */
+  /** In half of the runs, kills the process up to three times during its end-of-day run. */
   disturbNight(): void {
     const { random, world } = this
     let at = 0
@@ -101,7 +101,7 @@ export class Chaos {
     }
   }
 
-  /** Takes the triggers off the commit path again. */
+  /** Removes the triggers from the commit path. */
   release(): void {
     for (const point of pausePoints) setPauseTrigger(point, null)
     this.armed = null
@@ -144,7 +144,7 @@ export class Chaos {
     }
   }
 
-  /** A long pause; while it lasts, another process may take over. */
+  /** Pauses a process so long that another one may take over. */
   private stall(process: SimProcess): void {
     const { random, world } = this
     const millis = random.chance(this.weather.longPauses) ? random.between(61_000, 90_000) : random.between(100, 4_000)

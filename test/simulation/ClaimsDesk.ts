@@ -1,6 +1,6 @@
 /**
- * What becomes of claims on the morning after a night: clients look at what they have, staff give some of it up, in part or as a
- * whole, and some writers pay all the same, so that every order of write-off and money comes about (D8, STS-6).
+ * The claims on writers on the morning after a default, in every order of write-offs and payments (D8, STS-6): clients
+ * read their accounts, staff write claims off in part or completely, and some writers still pay.
  */
 import { Effect } from "effect"
 import { SeededRandom } from "../../simulator/partner/SeededRandom.ts"
@@ -13,7 +13,7 @@ import type { World } from "./World.ts"
 export class ClaimsDesk {
   private readonly world: World
   private readonly desk: OperatorDesk
-  /** Its own: what it does changes no other course. */
+  /** A random sequence of its own, so that its draws do not change other parts of the run. */
   private readonly random: SeededRandom
   private open = 0
 
@@ -23,7 +23,7 @@ export class ClaimsDesk {
     this.random = new SeededRandom(world.seed ^ 0x2f6b1a3d)
   }
 
-  /** Whether all that was begun has ended. */
+  /** True if no claim is in progress. */
   get idle(): boolean {
     return this.open === 0
   }
@@ -34,7 +34,7 @@ export class ClaimsDesk {
     for (const row of this.world.store.rows("swaps")) if (claimOf(row) > 0n) this.follow(row, 2)
   }
 
-  /** Each claim is written off once or twice, with payments before and between. */
+  /** Writes each claim off once or twice, with payments before and in between. */
   private follow(row: SwapRow, left: number): void {
     const { random } = this
     if (random.chance(0.3)) this.pay(row)
@@ -67,7 +67,7 @@ export class ClaimsDesk {
     )
   }
 
-  /** A part of what was lent, or all that is owed; refused where the writer owes nothing more. */
+  /** Pays a part of the notional, or the whole claim; the venue refuses it if the claim is zero. */
   private pay({ contractId, amount }: SwapRow): void {
     const { random, world } = this
     if (contractId === null) return
@@ -86,7 +86,7 @@ export class ClaimsDesk {
   }
 }
 
-/** What can still be claimed of a writer, micro-USDC. */
+/** The claim on a writer, micro-USDC. */
 const claimOf = ({ state, amount, reward, paid, writtenOff }: SwapRow): bigint => {
   const left = amount + reward - paid - writtenOff
   return state === "DEFAULTED" && left > 0n ? left : 0n

@@ -1,7 +1,7 @@
 /**
- * What the auditor checks of each commit as it is written, against what it knows from the commits before: a second, plain
- * telling of the rules that shares nothing with the service but the rows (doc 3, Collateral report rules, Settlement item,
- * Webhook registration and delivery; D11).
+ * The auditor's checks of each commit against the commits before it. It implements the rules a second time and shares
+ * only the rows with the service (doc 3, Collateral report rules, Settlement item, Webhook registration and delivery;
+ * D11).
  */
 import type { PolledKind } from "../../src/machines/Effects.ts"
 import { machines } from "../../src/machines/registry.ts"
@@ -24,7 +24,7 @@ import { ScreeningAudit } from "./ScreeningAudit.ts"
 import { StatementAudit } from "./StatementAudit.ts"
 import { TimerAudit } from "./TimerAudit.ts"
 
-/** What a collateral report keeps, as the auditor reads it. */
+/** The members of a collateral report that the auditor uses. */
 export interface ReportFacts {
   readonly partnerRef: string
   readonly direction: "DEPOSIT" | "WITHDRAWAL"
@@ -35,7 +35,7 @@ export interface ReportFacts {
 
 export const factsOf = (row: CollateralReportRow): ReportFacts => row.context as unknown as ReportFacts
 
-/** Micro-USDC of a figure, which may be signed. */
+/** A decimal amount, which may be negative, in micro-USDC. */
 export const minor = (amount: string): bigint => {
   if (amount.startsWith("-")) return -minor(amount.slice(1))
   const parsed = parseAmount(amount, "USDC")
@@ -74,7 +74,7 @@ interface Version {
 }
 
 export class CommitAudit {
-  /** Commits so far. */
+  /** The number of commits. */
   count = 0
   readonly events: Array<EventRow> = []
   readonly audit: Array<AuditRow> = []
@@ -89,19 +89,19 @@ export class CommitAudit {
   readonly screening: ScreeningAudit
   readonly statements: StatementAudit
   readonly coverage = new Coverage()
-  /** What contracts tie up of a client's cash. */
+  /** The part of a client's cash that contracts and accepts hold. */
   trading: Pick<ContractAudit, "tied" | "isExposed"> = { tied: () => 0n, isExposed: () => false }
-  /** Answer rows written, and commits with audit rows of a request, by their names. */
+  /** The number of answer rows, and of commits with a request's audit rows, by name. */
   private readonly executions = new Map<string, number>()
   private readonly sums = new Map<string, bigint>()
-  /** Transactions that make a settlement item. */
+  /** Transactions for which a settlement item is due. */
   readonly owed = new Set<number>()
   private readonly clientPartners = new Map<number, number>()
   private readonly restrictions = new Map<number, ReadonlyArray<string>>()
-  /** When each ACTIVE endpoint became so, Unix ms; a new secret is no activation. */
+  /** The time at which each ACTIVE endpoint became ACTIVE, Unix ms. A new secret does not change it. */
   private readonly activeEndpoints = new Map<number, number>()
   private readonly notifications: Array<NotificationRow> = []
-  /** How often a delivery was queued for a notification, by its claim. */
+  /** The number of deliveries queued for a notification, by its claim. */
   private readonly forwarded = new Map<string, number>()
   private readonly deliveries = new Map<number, DeliveryRow>()
   private readonly reports = new Map<number, CollateralReportRow>()
@@ -109,7 +109,7 @@ export class CommitAudit {
   private readonly findings: Findings
   private readonly isKeyed: (requestId: string) => boolean
 
-  /** `isKeyed`: whether the request of this id carries an Idempotency-Key. */
+  /** `isKeyed`: true if the request with this id carries an Idempotency-Key. */
   constructor(
     findings: Findings,
     store: MemoryStore,
@@ -141,12 +141,12 @@ export class CommitAudit {
     })
   }
 
-  /** Takes a commit that is in. `writer`: the lane that wrote it; `owner`: who may write. */
+  /** Checks a written commit. `writer`: the lane that wrote it; `owner`: the process that owns the store. */
   take(commit: Commit, now: number, writer: string, owner: string): void {
     this.count++
     const { rows } = commit
     this.checkStates(commit)
-    // Written before the commit that makes its document, by whoever takes it in.
+    // The process that receives a document writes its content before the commit that creates the document.
     if (Object.keys(rows).join() === "documentContents") return
     if (this.isWorkerWrite(commit)) return this.workerWrite(rows.webhookDeliveries ?? [], writer)
     this.findings.expect(writer === owner, "writer", () => `${writer} wrote although ${owner} owns the store`)
@@ -189,13 +189,15 @@ export class CommitAudit {
     }
   }
 
-  /** Delivery workers write known deliveries and nothing else. */
+  /** True for a commit of a delivery worker: it changes known deliveries only. */
   private isWorkerWrite({ rows, fence, claims }: Commit): boolean {
     const known = (rows.webhookDeliveries ?? []).every(({ id }) => this.deliveries.has(id))
     return fence === null && claims.length === 0 && known && Object.keys(rows).join() === "webhookDeliveries"
   }
 
-  /** A late 2xx counts whoever holds the claim by now: the receiver has the delivery (D14). */
+  /**
+   * A late 2xx settles a delivery even if another worker holds it by then, because the receiver has the delivery (D14).
+   */
   private workerWrite(rows: ReadonlyArray<DeliveryRow>, writer: string): void {
     for (const row of rows) {
       const before = this.deliveries.get(row.id) as DeliveryRow
@@ -233,7 +235,7 @@ export class CommitAudit {
     }
   }
 
-  /** The rules of a report over the cash and restrictions committed before it (doc 3, Collateral report rules). */
+  /** Checks a report against the cash and restrictions committed before it (doc 3, Collateral report rules). */
   private checkReport(row: CollateralReportRow, commit: Commit): void {
     const { direction, amount, refusal, partnerRef } = factsOf(row)
     const cash = this.cash.get(row.clientId)?.at(-1)?.cash ?? 0n
@@ -241,7 +243,7 @@ export class CommitAudit {
     const barred =
       restricted.includes("FROZEN") || (direction === "WITHDRAWAL" && restricted.includes("NO_WITHDRAWALS"))
     const free = cash - this.trading.tied(row.clientId)
-    // While what an account is worth follows a mark, a stale one lets no money out (F3).
+    // While the account's value depends on a mark, a stale mark refuses withdrawals (F3).
     const stale = direction === "WITHDRAWAL" && row.state === "REFUSED" && this.trading.isExposed(row.clientId)
     const refused = barred || stale || (direction === "WITHDRAWAL" && minor(amount) > free)
     const say = () =>
@@ -294,7 +296,7 @@ export class CommitAudit {
     }
   }
 
-  /** What the clients of a partner hold, by account. */
+  /** Balances of a partner's clients, by account. */
   private held(partnerId: number): ReadonlyArray<string> {
     return this.holdings((clientId) => this.clientPartners.get(clientId) === partnerId)
   }
@@ -312,10 +314,10 @@ export class CommitAudit {
     }
   }
 
-  /** Notifications of ACTIVE endpoints that nobody has forwarded. */
+  /** Notifications of ACTIVE endpoints that were not forwarded as deliveries. */
   unforwarded(): ReadonlyArray<NotificationRow> {
     return this.notifications.filter(({ id, partnerId, kind, ts }) => {
-      // What partners only poll is not sent on (A2-64).
+      // Kinds that partners only poll are not delivered (A2-64).
       if (polled.has(kind)) return false
       const from = this.activeEndpoints.get(partnerId)
       return from !== undefined && ts >= from && !this.forwarded.has(`feed:${id}`)
@@ -325,7 +327,7 @@ export class CommitAudit {
   private checkItems({ rows }: Commit): void {
     const fresh = (rows.settlementItems ?? []).filter(({ id }) => !this.items.has(id))
     for (const { id } of fresh) this.items.add(id)
-    // Under BROKER custody the money is with the service, so a correction is owed to nobody.
+    // Under BROKER custody the service holds the money, so a correction makes no settlement item.
     const amountOf = (txId: number) =>
       (rows.postings ?? []).find(
         (posting) => posting.txId === txId && posting.clientId !== null && posting.currency === "USDC"
@@ -343,12 +345,12 @@ export class CommitAudit {
 
   private checkDeliveries({ rows, claims }: Commit): void {
     const expected = (rows.events ?? [])
-      // Moves of machines stand in the log alone (EVT-2).
+      // The event log holds transitions of machines, but no delivery carries them (EVT-2).
       .filter(({ partnerId, name }) => name !== "state.changed" && this.activeEndpoints.has(partnerId))
       .map(({ partnerId, name, data }) => `${partnerId} ${name} ${JSON.stringify(data)}`)
     const fresh = (rows.webhookDeliveries ?? []).filter(({ id }) => !this.deliveries.has(id))
     const found = fresh.flatMap(({ id, partnerId, event, body }) => {
-      // A test goes to the endpoint alone.
+      // A test delivery goes to the endpoint and is in no event log.
       if (event === "webhook.test" && this.activeEndpoints.has(partnerId)) return []
       const forwarded = claims.filter(({ name, owner }) => name.startsWith("feed:") && owner === id)
       if (forwarded.length > 0 && this.activeEndpoints.has(partnerId)) {

@@ -1,6 +1,6 @@
 /**
- * Compliance in a simulation: lists persons and imports lists, clears the cases it has looked at, and takes the clients of
- * the reviewed firm around: reliance rejected, paid out, refused for good, reopened (D1, D2; F26).
+ * Compliance staff in a simulation: they list persons, import lists, clear the cases that they have read, and move the
+ * clients of the reviewed firm through rejected reliance, payout, final refusal and reopening (D1, D2; F26).
  */
 import { Effect } from "effect"
 import type { SeededRandom } from "../../simulator/partner/SeededRandom.ts"
@@ -49,7 +49,7 @@ export class ComplianceDesk {
     return this.world.store.rows("clients").filter(({ partnerId }) => firms.has(partnerId))
   }
 
-  /** Some client of the reviewed firm as a list would have it; null when there is none. */
+  /** A client of the reviewed firm as a watch list would name it; null if there is none. */
   private person(): ListedPerson | null {
     const { random, world } = this
     const own = new Set(this.reviewed.map(({ id }) => id))
@@ -91,7 +91,7 @@ export class ComplianceDesk {
     )
   }
 
-  /** The next version of a published list, piece by piece; one that is given up is superseded by the next. */
+  /** Imports the next version of a published list in pieces. The next import replaces an abandoned one. */
   private importList(done: () => void): void {
     const { desk, random } = this
     const found = Array.from({ length: random.between(0, 2) }, () => this.person()).filter((each) => each !== null)
@@ -139,7 +139,7 @@ export class ComplianceDesk {
     )
   }
 
-  /** Clears what it sees: a case that comes in on the way is not cleared with the rest. */
+  /** Clears the cases read so far. A case that opens meanwhile stays open. */
   private clear(done: () => void): void {
     const open = this.world.store.rows("cases").filter(({ state }) => state === "OPEN")
     if (open.length === 0) return done()
@@ -155,7 +155,7 @@ export class ComplianceDesk {
     )
   }
 
-  /** One client of the reviewed firm a step further. */
+  /** Moves one client of the reviewed firm a step further. */
   private move(done: () => void): void {
     const { desk, random } = this
     const clients = this.reviewed.filter(({ state }) => state !== "CLOSED")
@@ -188,7 +188,7 @@ export class ComplianceDesk {
     return random.chance(0.5) ? lifecycle((service) => service.rejectPerson(caller, on, "refused")) : done()
   }
 
-  /** All of the money, or a part of it, under a reference that a repetition has, too. */
+  /** Pays out all of the cash or a part of it, under a reference that the repetition uses as well. */
   private payOut(clientId: number, cash: bigint, done: () => void): void {
     const { desk, random } = this
     const caller = desk.caller()

@@ -1,8 +1,8 @@
 /**
- * What a simulation holds requests for quotes and knock-out contracts to, commit by commit and at rest (D4, D5, F12, F15 to
- * F18): an accept is of a quote that stands, at its price, with money for it, and is over by the venue's word alone; each
- * contract of the venue has one row with its terms, one commission and one settlement. Worked out anew, in whole numbers, from
- * the venue's words: it shares nothing with the service but the rows.
+ * Checks requests for quotes and knock-out contracts at each commit and at the end (D4, D5, F12, F15 to F18). An accept
+ * takes an acceptable quote at its price with enough money, and ends only by an outcome of the venue. Each contract of
+ * the venue has one row with its terms, one commission and one settlement. The sums are computed in whole numbers from
+ * the venue's reports, and share only the rows with the service.
  */
 import { acceptRef, requestRef } from "../../src/machines/rfq/Rfq.ts"
 import type { VenueContract } from "../../src/machines/venue/venueObjects.ts"
@@ -22,12 +22,12 @@ export interface ContractAuditParts {
   readonly holdsPositions: (clientId: number) => boolean
 }
 
-/** Of opening a contract, basis points of its notional (F12). */
+/** The commission for opening a contract, basis points of its notional (F12). */
 const commissionBps = 2n
 const whole = 10_000n
 
 export class ContractAudit {
-  /** Rows as they are committed, by id. */
+  /** Committed rows by id. */
   readonly rfqs = new Map<number, RfqRow>()
   readonly contracts = new Map<number, ContractRow>()
   /** Names of calls that are in flight. */
@@ -35,11 +35,11 @@ export class ContractAudit {
   private readonly parts: ContractAuditParts
   private readonly ofVenue = new Map<number, number>()
   private readonly ofRfq = new Map<number, number>()
-  /** Requests and contracts on which staff took the venue's place. */
+  /** Requests and contracts that staff resolved in place of the venue. */
   private readonly resolved = new Set<string>()
-  /** How often each contract was charged and settled. */
+  /** The number of commissions and settlements booked for each contract. */
   private readonly booked = new Map<string, number>()
-  /** Contracts of the venue whose last event it has forgotten before anybody could read it. */
+  /** Contracts whose last event the venue dropped before the service could read it. */
   private readonly unheard = new Set<number>()
 
   constructor(parts: ContractAuditParts) {
@@ -51,7 +51,7 @@ export class ContractAudit {
     return this.parts.cash(clientId)
   }
 
-  /** Takes a commit; the cash of its clients is known already. */
+  /** Records a commit. The cash of its clients must be recorded before. */
   take({ rows, endedCalls }: Commit): void {
     for (const { ref } of rows.venueCalls ?? []) this.calls.add(ref)
     for (const ref of endedCalls) this.calls.delete(ref)
@@ -62,7 +62,7 @@ export class ContractAudit {
     for (const row of rows.rfqs ?? []) this.takeRfq(row)
   }
 
-  /** What of a client's cash contracts and accepts tie up, whatever the mark is (F16). */
+  /** The part of a client's cash that contracts and accepts hold, at any mark (F16). */
   tied(clientId: number, except?: number): bigint {
     let tied = 0n
     for (const row of this.contracts.values()) if (row.clientId === clientId && row.state === "OPEN") tied += row.amount
@@ -74,17 +74,17 @@ export class ContractAudit {
     return tied
   }
 
-  /** Whether the worth of a client's account follows a mark. */
+  /** True if the account's value depends on a mark. */
   isExposed(clientId: number): boolean {
     return [...this.contracts.values()].some((row) => row.clientId === clientId && row.state === "OPEN")
   }
 
-  /** An event of the venue will never be read. */
+  /** Records an event of the venue that the service can no longer read. */
   forgotten(fact: AccountFact): void {
     if (fact.type === "contract") this.unheard.add(fact.contract.id)
   }
 
-  /** Whether the rows have what a fact says; null: it is of something else. */
+  /** True if the rows contain a fact of the venue; null for a fact of another kind. */
   isApplied(fact: AccountFact): boolean | null {
     if (fact.type === "rfq") {
       const row = this.rfqs.get(Number(fact.rfq.ref.split("-")[1]))
@@ -95,7 +95,7 @@ export class ContractAudit {
     return row !== undefined && (fact.contract.state === "OPEN" || row.state !== "OPEN")
   }
 
-  /** Once everything has come to rest. */
+  /** Checks at the end of a run, when no work is left. */
   checkEnd(): void {
     const { findings, venue } = this.parts
     for (const contract of venue.desk.contracts.values()) {
@@ -151,7 +151,7 @@ export class ContractAudit {
     findings.expect(contract?.rfqId === row.id, "contracts", () => `request ${row.id} is ACCEPTED without its contract`)
   }
 
-  /** A quote may be accepted while it stands, at its own price, and with money for it (F18). */
+  /** Checks that an accept takes an acceptable quote, at its price, with enough money (F18). */
   private checkAccept(row: RfqRow): void {
     const { findings, venue } = this.parts
     const { accepting, qty, side, barrierLevel, takeProfit, premiumBudget, premiumBps } = row.context
@@ -183,12 +183,12 @@ export class ContractAudit {
     const budget = premiumBudget === null ? null : micro(premiumBudget)
     findings.expect(budget === null || cost.premium <= budget, "accepts", say(`over the budget ${budget}`))
     const free = this.parts.cash(row.clientId) - this.tied(row.clientId, row.id)
-    // What positions have gained is margin too (F18); what they tie up is in MarginAudit.
+    // Gains of positions count as margin too (F18). MarginAudit checks the margin that positions hold.
     if (this.parts.holdsPositions(row.clientId)) return
     findings.expect(cost.premium + cost.commission <= free, "accepts", say(`costs more than the ${free} that is free`))
   }
 
-  /** Silence frees nothing: an accept that brought nothing is refused or void at the venue, or staff said so. */
+  /** Without an answer the hold stays: a released accept was refused or is void at the venue, or staff resolved it. */
   private checkReleased(row: RfqRow, quoteId: number): void {
     if (row.state === "ACCEPTED" || this.resolved.has(`rfq:${row.id}`)) return
     const ref = acceptRef(row.id, quoteId)
@@ -256,7 +256,10 @@ export class ContractAudit {
     )
   }
 
-  /** One commission when it opens, one settlement when it ends, in the commit that says so, and no more than its premium lost. */
+  /**
+   * Books one commission at the opening and one settlement at the end, in the commit of the state change. The loss is
+   * at most the premium.
+   */
   private checkMoney(row: ContractRow, isNew: boolean, rows: Commit["rows"]): void {
     const { findings } = this.parts
     const due = { COMMISSION: isNew ? -row.commission : null, BARRIER_SETTLE: settled(row) }
@@ -286,7 +289,7 @@ const isOpen = ({ state }: RfqRow): boolean => state === "CREATING" || state ===
 const refersTo = (refs: object, contractId: number): boolean =>
   "contractId" in refs && refs.contractId === contractId && !("swapId" in refs)
 
-/** A decimal as whole units of so many places; null of null. */
+/** A decimal as whole units of the given decimal places. */
 const units = (text: string, places: number): bigint => {
   const [before = "0", after = ""] = text.split(".")
   return BigInt(before) * 10n ** BigInt(places) + BigInt(after.padEnd(places, "0").slice(0, places) || "0")
@@ -298,7 +301,7 @@ const micro = (amount: string): bigint => units(amount, 6)
 const ceil = (numerator: bigint): bigint => (numerator + whole - 1n) / whole
 const distance = (one: bigint, other: bigint): bigint => (one > other ? one - other : other - one)
 
-/** What opening costs, micro-USDC: hundredths times ten-thousandths are millionths. */
+/** The cost of opening, micro-USDC: the product of hundredths and ten-thousandths has millionths. */
 const costOf = ({
   qty,
   entry,
@@ -313,7 +316,9 @@ const costOf = ({
   }
 }
 
-/** What an ended contract pays, never below the premium lost nor above its profit (F17); null while it is open. */
+/**
+ * The result of an ended contract, between the loss of the premium and the highest profit (F17); null while it is open.
+ */
 const settled = ({ state, amount, context }: ContractRow): bigint | null => {
   const { qty, entry, side, takeProfit, strict, settlePrice } = context
   if (state === "OPEN" || settlePrice === null) return null
@@ -325,7 +330,7 @@ const settled = ({ state, amount, context }: ContractRow): bigint | null => {
   return capped < -amount ? -amount : capped
 }
 
-/** What never changes of a contract. */
+/** The terms of a contract, which never change. */
 const frozen = ({ amount, commission, clientId, rfqId, context }: ContractRow): string => {
   const ending = {
     closedAt: 0,

@@ -1,13 +1,13 @@
 /**
- * Which machines a simulation drives, by the states that it has written, and the invariant that holds each of them. A
- * machine of the registry without an invariant does not compile; one that no run drives is named by the test.
+ * The machines that a simulation drives, by the states of the written rows, and the invariant that checks each machine.
+ * A machine of the registry without an invariant does not compile; the test names each machine that no run drives.
  */
 import type { AnyStateMachine } from "xstate"
 import { type Kind, kinds, machines } from "../../src/machines/registry.ts"
 import type { HandlerName } from "../../src/machines/timerNames.ts"
 import type { Invariant } from "./Findings.ts"
 
-/** What the auditor checks of each machine; its planted faults are in the lists of mutations. */
+/** The invariant that checks each machine. The lists of mutations contain faults that break it. */
 export const invariantOf: { readonly [K in Kind]: Invariant } = {
   partner: "barred",
   reliance: "barred",
@@ -40,7 +40,7 @@ export const invariantOf: { readonly [K in Kind]: Invariant } = {
   webhookDelivery: "delivered"
 }
 
-/** What can happen between the service and the venue, and what the service makes of it. */
+/** Events between the service and the venue: faults, and how the service reacts. */
 export const venuePaths = [
   "call late",
   "call lost",
@@ -68,7 +68,7 @@ export const venuePaths = [
 ] as const
 export type VenuePath = (typeof venuePaths)[number]
 
-/** What can become of accounts when their markets move (F7, F9, F10; D23). */
+/** Events of accounts when their markets move (F7, F9, F10; D23). */
 export const marginPaths = [
   "margin call",
   "episode begun",
@@ -85,7 +85,10 @@ export const marginPaths = [
 ] as const
 export type MarginPath = (typeof marginPaths)[number]
 
-/** Whether a durable timer fires in a simulation; else why it can't. One that is not here does not compile. */
+/**
+ * True if a durable timer fires in a simulation; otherwise the reason why it does not. A timer without an entry does
+ * not compile.
+ */
 export const timersFired: { readonly [N in HandlerName]: true | string } = {
   "appropriateness.retake": true,
   "identification.expiry": true,
@@ -118,7 +121,7 @@ export const timersFired: { readonly [N in HandlerName]: true | string } = {
   "sandbox.requestDocuments": true
 }
 
-/** Steps of requests and contracts that no simulation takes, and why. */
+/** Steps of requests and contracts that no simulation takes, each with its reason. */
 export const outOfReach: { readonly rfq: Steps; readonly barrierContract: Steps } = {
   rfq: {
     "CREATING ACCEPTED":
@@ -130,15 +133,15 @@ export const outOfReach: { readonly rfq: Steps; readonly barrierContract: Steps 
 }
 type Steps = Readonly<Record<string, string>>
 
-/** How often a row of each machine was written in each state. */
+/** Counts the rows written for each machine in each state. */
 export class Coverage {
   readonly counts = new Map<Kind, Map<string, number>>()
-  /** How often a durable timer fired, by its handler. */
+  /** The number of times that a durable timer fired, by its handler. */
   readonly timers = new Map<string, number>()
-  /** Steps from a state to another one, by machine. */
+  /** Steps between two different states, by machine. */
   private readonly steps = new Map<Kind, Set<string>>()
   private readonly paths = new Set<VenuePath>()
-  /** How often each was taken. */
+  /** The number of times that each path was taken. */
   readonly margin = new Map<MarginPath, number>()
 
   note(kind: Kind, state: string): void {
@@ -146,7 +149,7 @@ export class Coverage {
     this.counts.set(kind, states.set(state, (states.get(state) ?? 0) + 1))
   }
 
-  /** A row has gone from one state to another. */
+  /** Records a step of a row from one state to another. */
   stepped(kind: Kind, before: string, after: string): void {
     const steps = this.steps.get(kind) ?? new Set<string>()
     this.steps.set(kind, steps.add(`${before} ${after}`))
@@ -164,7 +167,7 @@ export class Coverage {
     this.margin.set(path, (this.margin.get(path) ?? 0) + 1)
   }
 
-  /** Adds what another run has written. */
+  /** Adds the counts of another run. */
   add(other: Coverage): void {
     for (const [path, times] of other.margin) this.margin.set(path, (this.margin.get(path) ?? 0) + times)
     for (const path of other.paths) this.paths.add(path)
@@ -177,7 +180,7 @@ export class Coverage {
     }
   }
 
-  /** A sentence for each of the machines that was never written in two states: nothing drives it. */
+  /** A sentence for each machine whose rows were written in fewer than two states: no run drives it. */
   undriven(registry: ReadonlyArray<Kind> = kinds): ReadonlyArray<string> {
     return registry.flatMap((kind) => {
       const states = [...(this.counts.get(kind)?.keys() ?? [])]
@@ -189,7 +192,10 @@ export class Coverage {
     })
   }
 
-  /** A sentence for each step of a request or a contract that no run has taken though it could, or has taken though it can't. */
+  /**
+   * A sentence for each possible step of a request or contract that no run has taken, and for each step that is listed
+   * as impossible and was taken.
+   */
   unstepped(): ReadonlyArray<string> {
     return (["rfq", "barrierContract"] as const).flatMap((kind) => {
       const taken = this.steps.get(kind) ?? new Set()
@@ -213,19 +219,19 @@ export class Coverage {
     )
   }
 
-  /** How often each path of a margin was taken, in words. */
+  /** The number of times that each margin path was taken, as text. */
   get margins(): string {
     return marginPaths.map((path) => `${path} ${this.margin.get(path) ?? 0}`).join(", ")
   }
 
-  /** A sentence for each path of a margin that no run has taken. */
+  /** A sentence for each margin path that no run has taken. */
   uncalled(): ReadonlyArray<string> {
     return marginPaths.flatMap((path) =>
       this.margin.has(path) ? [] : [`No simulated run comes to "${path}": let Falls or a desk bring it about.`]
     )
   }
 
-  /** A sentence for each timer that should have fired and never did. */
+  /** A sentence for each timer that should fire and did not. */
   unfired(): ReadonlyArray<string> {
     return Object.entries(timersFired).flatMap(([name, fires]) =>
       fires === true && !this.timers.has(name)
@@ -235,7 +241,7 @@ export class Coverage {
   }
 }
 
-/** The steps of a machine from one state to another, as it declares them. */
+/** The steps between two states, as the machine declares them. */
 const stepsOf = (kind: "rfq" | "barrierContract"): ReadonlyArray<string> => {
   const { machine }: { readonly machine: AnyStateMachine } = machines[kind]
   const steps = Object.entries(machine.root.states).flatMap(([before, { transitions }]) =>

@@ -1,6 +1,6 @@
 /**
- * What happens to requests and contracts without their clients in a simulation: contracts are torn up as a close-out does it,
- * staff end calls in flight as never executed, rightly and wrongly, and the market is taken off the venue's list.
+ * Changes to requests and contracts that their clients do not cause: contracts are torn up as in a close-out, staff
+ * resolve calls in flight as never executed, correctly and wrongly, and the venue delists the market.
  */
 import { Effect } from "effect"
 import type { SeededRandom } from "../../simulator/partner/SeededRandom.ts"
@@ -19,7 +19,7 @@ import type { RfqRow } from "../../src/runtime/tables/rfq.ts"
 import type { Services } from "./SimProcess.ts"
 import type { World } from "./World.ts"
 
-/** How often a step takes the market off the list: once in a few runs. */
+/** The probability that a step delists the market: it happens in few runs. */
 const delisting = 0.003
 
 const risk: Attribution = { role: "SYSTEM", keyLabel: "risk", requestId: "risk", actor: "system:risk" }
@@ -32,7 +32,7 @@ export class DealingDesk {
   constructor(world: World) {
     this.world = world
     this.random = world.fork()
-    // Staff are wrong now and then: what they end as never executed has been executed a moment ago.
+    // Staff sometimes resolve a call as never executed that the venue executed a moment before.
     world.venue.desk.onExecuted = ({ ref }) => {
       const row = world.contracts.rfqs.get(Number(ref.split("-")[1]))
       if (row !== undefined && this.random.chance(0.08)) this.resolveOne(row, () => {})
@@ -62,8 +62,9 @@ export class DealingDesk {
   }
 
   /**
-   * Ends what is in flight of a request as never executed, whatever has become of it at the venue; at times the request with
-   * it, as a halt or the end of its window would, so that what the venue did execute finds it cancelled or expired.
+   * Resolves the calls in flight of a request as never executed, whatever the venue did with them. Sometimes the
+   * request ends as well, as by a halt or the end of its window, so that an execution arrives for a cancelled or
+   * expired request.
    */
   private resolve(done: () => void): void {
     const { calls, rfqs } = this.world.contracts

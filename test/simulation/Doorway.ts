@@ -1,6 +1,6 @@
 /**
- * The way into a simulated process for partners: credential, suspension, reliance, client, idempotency and service in the
- * order of the dispatcher, over the same middleware and handlers, without sockets (A1-02, A1-51..A1-53).
+ * The partner surface of a simulated process without sockets. It checks credential, suspension, reliance, client and
+ * Idempotency-Key in the order of the dispatcher, with the real middleware and handlers (A1-02, A1-51..A1-53).
  */
 import { Cause, Effect, Exit, Option } from "effect"
 import { createHash } from "node:crypto"
@@ -36,7 +36,7 @@ import { Directory } from "../../src/runtime/services/partners/Directory.ts"
 import { Onboarding } from "../../src/runtime/services/clients/client/Onboarding.ts"
 import { sealing, type Services, type SimProcess } from "./SimProcess.ts"
 
-/** One request of a partner; sent again it is the same request. */
+/** One request of a partner; a repetition is the same object. */
 export interface PartnerCall {
   readonly id: string
   readonly partner: string
@@ -51,7 +51,7 @@ export interface PartnerAnswer extends Rendered {
   readonly replayed: boolean
 }
 
-/** Answers a call in a process; `done` is called there, at the moment the bytes would leave. */
+/** Answers a call in a process. Calls `done` inside the process when the bytes would leave. */
 export const answerCall = (
   process: SimProcess,
   secret: string,
@@ -63,7 +63,7 @@ export const answerCall = (
 
 const refused = (refusal: WireRefusal): PartnerAnswer => ({ ...renderRefusal(refusal), replayed: false })
 
-/** The fingerprint of nothing but the request: what the store must show for a keyed answer. */
+/** The fingerprint of the request alone. The store must have it for a keyed answer. */
 export const fingerprintOfCall = (call: PartnerCall): string => {
   let known = fingerprints.get(call)
   if (known === undefined) {
@@ -73,7 +73,7 @@ export const fingerprintOfCall = (call: PartnerCall): string => {
   return known
 }
 
-/** A call that is sent again, and answered to the auditor, has the one that it had. */
+/** Fingerprints by call, so that a call that is sent and audited several times is hashed once. */
 const fingerprints = new WeakMap<PartnerCall, string>()
 
 const serve = (
@@ -101,7 +101,10 @@ const serve = (
     })
   })
 
-/** As the dispatcher: reliance and client first, then the service, whose answer is stored under the key, if there is one. */
+/**
+ * The order of the dispatcher: reliance and client, then the service, which stores its answer under the Idempotency-Key
+ * if there is one.
+ */
 const beforeService = (
   caller: Caller,
   { route, params }: RouteMatch,
@@ -136,10 +139,10 @@ const beforeService = (
   })
 
 const unasked = () => Effect.die(new Error("a simulation writes alone"))
-/** Reads over the database, which a simulation has not. */
+/** These reads need a database, which a simulation does not have. */
 const reports = SettlementReports.of({ report: unasked, summary: unasked, interfirm: unasked })
 
-/** The nouns that are simulated. */
+/** The features that a simulation serves. */
 const simulated: ReadonlyArray<Served<PartnerPrincipal, Services>> = [
   clients,
   collateral,
@@ -163,7 +166,7 @@ const routes = new RouteTable(
 
 const made = new WeakMap<object, AnyHandlers<PartnerPrincipal>>()
 
-/** The handlers by operation id, made once for each process. */
+/** The handlers by operation id, built once for each process. */
 const allWrites = Effect.gen(function* () {
   const process = yield* Onboarding
   let handlers = made.get(process)

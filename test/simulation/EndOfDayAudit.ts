@@ -1,27 +1,27 @@
 /**
- * What a simulation holds nights to (STS-29): every execution stands in exactly one TRANSACTIONS statement, that of the night behind the
- * day in which it was booked, once that night is over; and nothing is booked into a day that has been stated. It shares nothing with
- * the job but the rows that are committed.
+ * Checks end-of-day runs in a simulation (STS-29). After the run of a day, each execution booked in that day is in
+ * exactly one TRANSACTIONS statement, that of this run, and nothing is booked into a day whose statements are made. It
+ * shares only the committed rows with the job.
  */
 import type { Commit } from "../../src/runtime/engine/journal/Commit.ts"
 import type { StatementRow } from "../../src/runtime/tables/statement.ts"
 import type { Findings } from "./Findings.ts"
 
 const dayMillis = 86_400_000
-/** After midnight. */
+/** The time of the end-of-day run, ms after midnight. */
 const dueMillis = 1_800_000
 
 interface Booked {
   readonly clientId: number
   readonly at: number
-  /** The statements in which it stands. */
+  /** The statements that contain the execution. */
   readonly in: Array<number>
 }
 
 export class NightAudit {
   private readonly findings: Findings
   private readonly booked = new Map<string, Booked>()
-  /** The end of the last day whose night is over, Unix ms. */
+  /** The end of the last day whose end-of-day run is done, Unix ms. */
   private statedTo = 0
 
   constructor(findings: Findings) {
@@ -41,7 +41,7 @@ export class NightAudit {
       if (name === "TRANSACTIONS" && endedAt !== null) this.over(periodTo)
   }
 
-  /** Whether the last night that is due by then is over. */
+  /** True if all end-of-day runs due at `now` are done. */
   isOver(now: number): boolean {
     const due = now - dueMillis
     return this.statedTo >= due - (due % dayMillis)

@@ -1,6 +1,7 @@
 /**
- * What a night makes of a client in a simulation (STS-29): the real worker drives it, over the memory store. What a model says is read
- * by SQL, and so is held by tests over Postgres; here it is the list of the executions that were booked in the night's day.
+ * The work of an end-of-day run for one client in a simulation (STS-29). The real worker calls it, over the memory
+ * store. SQL reads the contents of a real statement, so tests over Postgres check them. Here a statement lists the
+ * executions booked in the day of the run.
  */
 import { Effect, Layer } from "effect"
 import { createHash } from "node:crypto"
@@ -14,14 +15,14 @@ import { JobWork } from "../../src/runtime/services/statements/jobs/JobWork.ts"
 import { statementOf } from "../../src/runtime/services/statements/Statements.ts"
 import type { StatementJobRow } from "../../src/runtime/tables/statementJob.ts"
 
-/** Clients of a page: few, so that a night has several. */
+/** Clients of a page: few, so that each end-of-day run has several pages. */
 const pageOfClients = 2
 
 export interface NightWorkOptions {
   readonly store: MemoryStore
   /** True while the store can't be reached. */
   readonly away: () => boolean
-  /** How long a read takes, ms. */
+  /** The duration of a read, ms. */
   readonly jitter: () => number
 }
 
@@ -30,7 +31,7 @@ interface Execution {
   readonly name: string
 }
 
-/** Postings that are executions, besides those of fills. */
+/** True for postings that are executions without a fill. */
 const isExecution = ({ type, key }: { readonly type: string; readonly key: string }): boolean =>
   ["BARRIER_SETTLE", "SWAP_PRINCIPAL", "SWAP_SETTLE"].includes(type) || key.startsWith("commission:contract:")
 
@@ -70,7 +71,7 @@ export const layerNightWork = ({ store, away, jitter }: NightWorkOptions): Layer
           const own = (yield* executions(job)).filter((each) => each.clientId === clientId)
           const said = own.map(({ name }) => name).join("\n")
           const model = { modelId: 1, sha256: createHash("sha256").update(said).digest("hex"), rows: own.length }
-          // The first line is of those who ask for a statement: the last posting that they know of.
+          // The first line of the facts belongs to statements on request: it is the last posting known at the request.
           const filing = { client: statementOf(client), period, model, fingerprint: `0\n${said}` }
           return [{ ...nothing, statement: { filing, before: null } }]
         })

@@ -22,7 +22,7 @@ export interface EpisodeAuditParts {
   readonly came: Coverage["came"]
 }
 
-/** Orders of which the venue has still to say something, or whose hold is out until it does. */
+/** Orders with an outcome of the venue due, or with a hold until that outcome. */
 const inFlight: ReadonlySet<string> = new Set(["CHECKED", "SENT", "PENDING_CANCEL"])
 const working: ReadonlySet<string> = new Set([...inFlight, "ACKED", "PARTIAL", "PENDING_TRIGGER"])
 
@@ -40,7 +40,7 @@ export class EpisodeAudit {
     this.parts = parts
   }
 
-  /** Takes a commit; the contracts, orders and cash of its clients are known already. */
+  /** Records a commit. The contracts, orders and cash of its clients must be recorded before. */
   take({ rows }: Commit): void {
     for (const fault of this.house.take({ rows })) this.parts.findings.add("write-off", fault)
     for (const row of rows.clients ?? []) this.clients.set(row.id, row)
@@ -57,7 +57,7 @@ export class EpisodeAudit {
     }
   }
 
-  /** Once everything has come to rest. */
+  /** Checks at the end of a run, when no work is left. */
   checkEnd(): void {
     for (const { id, clientId, state } of this.episodes.values()) {
       this.parts.findings.expect(
@@ -68,12 +68,12 @@ export class EpisodeAudit {
     }
   }
 
-  /** How many go on. */
+  /** The number of episodes that have not ended. */
   get goOn(): number {
     return [...this.episodes.values()].filter(({ state }) => state !== "DONE").length
   }
 
-  /** The one that goes on. */
+  /** The client's episode that has not ended. */
   live(clientId: number): CloseOutRow | undefined {
     return [...this.episodes.values()].find((row) => row.clientId === clientId && row.state !== "DONE")
   }
@@ -110,7 +110,7 @@ export class EpisodeAudit {
     came(isDebt ? "written off" : this.isBare(row.clientId) ? "episode over" : "episode recovered")
   }
 
-  /** What closes an account out can do nothing else, whatever else fills meanwhile. */
+  /** An order of a close-out can only reduce its position, whatever else fills meanwhile. */
   private checkOrder({ id, clientId, symbol, context }: OrderRow): void {
     const { origin, note, reduceOnly, tif } = context
     if (origin !== "CLOSE_OUT" || note === null || !note.startsWith("CO-")) return
@@ -130,7 +130,7 @@ export class EpisodeAudit {
     )
   }
 
-  /** What of a client's could still open something, cost something or give something back. */
+  /** Objects of a client that can still open an exposure, cost money or return money. */
   private onItsWay(clientId: number): ReadonlyArray<string> {
     const { contracts, orders } = this.parts
     const mayOpen = ({ context }: OrderRow): boolean =>

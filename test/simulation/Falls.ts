@@ -1,19 +1,19 @@
 /**
- * Markets that fall, rise and gap in a simulation, in one run of three: by a jump of up to half in one mark, or step by step, now
- * and then with a halt of the perpetual in the middle of it. Accounts that are leveraged come into margin calls and close-outs
- * by it, and beyond their money.
+ * Markets that fall, rise and gap, in one of three runs: by a jump of up to half in one mark, or step by step,
+ * sometimes with a halt of the perpetual in between. Accounts with leverage get margin calls and close-outs, and some
+ * lose more than their money.
  */
 import { SeededRandom } from "../../simulator/partner/SeededRandom.ts"
 import { perpetual } from "./OrderDesk.ts"
 import type { World } from "./World.ts"
 
-/** What a move leaves of the price, or makes of it. */
+/** The price after a move, as a multiple of the price before. */
 const moves = [0.5, 0.62, 0.7, 0.7, 0.78, 0.85, 1.25, 1.45, 1.7] as const
 const stepsOfSlide = 5
 
 export class Falls {
   private readonly world: World
-  /** Of its own: the other runs are what they would be without it. */
+  /** A random sequence of its own, so that its draws do not change other runs. */
   private readonly random: SeededRandom
   private isHalted = false
   private raging = true
@@ -27,7 +27,7 @@ export class Falls {
     if (this.world.falls) this.next()
   }
 
-  /** The markets stay where they are, and trade. */
+  /** Stops the moves and resumes trading. The prices stay. */
   stop(): void {
     this.raging = false
     this.resume()

@@ -1,4 +1,4 @@
-/** What the auditor holds a run to, by name; a run ends at the first breach. */
+/** The invariants of a run by name, and their breaches. A run ends at the first breach. */
 
 export const invariants = {
   "double-entry": "the postings of each transaction sum to zero per currency",
@@ -71,12 +71,11 @@ export interface Finding {
 export class Findings {
   readonly all: Array<Finding> = []
 
-  /** Notes a breach. */
   add(invariant: Invariant, detail: string): void {
     this.all.push({ invariant, detail })
   }
 
-  /** Notes a breach unless `fact` holds. */
+  /** Adds a breach unless `fact` is true. */
   expect(fact: boolean, invariant: Invariant, detail: () => string): void {
     if (!fact) this.add(invariant, detail())
   }

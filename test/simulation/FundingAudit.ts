@@ -1,6 +1,7 @@
 /**
- * What a simulation holds funding to (F14), with arithmetic of its own: the position at a stamp is what the venue's trades before
- * it in the account's sequence come to; it is posted once a client, market and stamp, and in the end to the micro-USDC.
+ * Checks funding with its own arithmetic (F14): the position at a stamp is the sum of the venue's trades before the
+ * stamp in the account's sequence, each client, market and stamp has one posting, and at the end the postings are exact
+ * to the micro-USDC.
  */
 import type { AccountFact } from "../../src/machines/venue/VenueEvent.ts"
 import type { Commit } from "../../src/runtime/engine/journal/Commit.ts"
@@ -18,10 +19,10 @@ export interface FundingAuditParts {
 
 type Funding = Extract<AccountFact, { readonly type: "funding" }>["funding"]
 
-/** Places of a quantity, a mark and a rate, less those of money. */
+/** The scale of the product of quantity, mark and rate beyond micro-USDC: the sum of their decimal places less 6. */
 const beyondMicro = 10n ** 8n
 
-/** Micro-USDC that a quantity gets at a stamp, rounded down. */
+/** The funding of a quantity at a stamp, micro-USDC, rounded down. */
 const due = (lots: bigint, { mark, rate }: Funding): bigint => {
   const exact = -lots * units(mark ?? "0", 2) * units(rate ?? "0", 8)
   const whole = exact / beyondMicro
@@ -37,7 +38,10 @@ export class FundingAudit {
     this.parts = parts
   }
 
-  /** Each posting names its client, a stamp that the venue has said of it, and nothing that is posted already. */
+  /**
+   * Checks that each posting names its client, a stamp that the venue reported for it, and no stamp that is already
+   * posted.
+   */
   take({ rows }: Commit): void {
     const { findings, venue } = this.parts
     for (const { id, uid } of rows.clients ?? []) this.accounts.set(id, uid)
@@ -62,7 +66,10 @@ export class FundingAudit {
     }
   }
 
-  /** Whether a stamp has left what it says: a posting, nothing that is due, or a row that keeps it open. */
+  /**
+   * True if the store reflects a stamp: a posting, an amount of zero, or a row of open funding. Null for a fact of
+   * another kind.
+   */
   isApplied(fact: AccountFact): boolean | null {
     if (fact.type !== "funding") return null
     const { funding, account } = fact
@@ -74,7 +81,7 @@ export class FundingAudit {
       .some((row) => row.clientId === clientId && row.symbol === funding.symbol && row.settledAt === funding.settledAt)
   }
 
-  /** Once everything has come to rest. `forgotten`: accounts of which the venue does not keep what it said. */
+  /** Checks at the end of a run, when no work is left. `forgotten`: accounts whose events the venue no longer keeps. */
   checkEnd(forgotten: ReadonlySet<string>): void {
     const { findings, store, venue } = this.parts
     const paid = this.paid(store)
@@ -96,7 +103,7 @@ export class FundingAudit {
     findings.expect(open.length === 0, "funding", () => `stamps are open: ${JSON.stringify(open)}`)
   }
 
-  /** What is posted, by account, market and stamp. */
+  /** The funding postings by account, market and stamp. */
   private paid(store: MemoryStore): ReadonlyMap<string, bigint> {
     const stamps = new Map<number, string>()
     const nameOf = ({ clientId, refs }: LedgerTransactionRow): string =>

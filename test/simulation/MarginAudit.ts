@@ -1,8 +1,9 @@
 /**
- * What a simulation holds recorded risk states and close-outs to, commit by commit and at rest (F7, F9, F10; D23): an account
- * with contracts alone is NORMAL exactly while its cash covers their premiums, whatever the marks are, one with positions is
- * where a mark of now has it, and at rest where one of the last second has it. The restriction stands from an episode's first
- * commit until the account is NORMAL. Episodes and write-offs: EpisodeAudit.ts.
+ * Checks stored risk states and the restrictions of close-outs, at each commit and at the end (F7, F9, F10; D23). An
+ * account with contracts alone is NORMAL exactly while its cash covers their premiums, at any mark. An account with
+ * positions has the state that some mark of its turn gives it; at the end, that of some mark of the last second. The
+ * restriction lasts from the first commit of an episode until the account is NORMAL. EpisodeAudit.ts checks episodes
+ * and write-offs.
  */
 import type { Commit } from "../../src/runtime/engine/journal/Commit.ts"
 import type { ContractRow } from "../../src/runtime/tables/contract.ts"
@@ -18,32 +19,38 @@ export interface MarginAuditParts {
   readonly orders: OrderAudit
   /** A client's committed cash, micro-USDC. */
   readonly cash: (clientId: number) => bigint
-  /** The lowest and the highest mark of the last so many ms; of all that a turn of now may have judged by: USDC. */
+  /**
+   * The lowest and the highest mark, USDC: of the last `millis` ms, or without it of all marks that a present turn may
+   * use.
+   */
   readonly prices: (millis?: number) => readonly [low: number, high: number]
-  /** For how long the process that acts just now is known to have heard of a market's mark, ms. */
+  /** The time since the present process first received a mark of this market, ms. */
   readonly knowsMarkFor: (symbol: string) => number
   readonly came: Coverage["came"]
 }
 
 const gravity = { NORMAL: 0, MARGIN_CALL: 1, CLOSE_OUT: 2 } as const
 type State = keyof typeof gravity
-/** A crossed mark is acted on within a second (F9); it takes a moment to come here, and to be written. */
+/** The service reacts to a crossed mark within a second (F9). Its delivery and the commit take further time. */
 export const actedOnMillis = 3_000
-/** Marks between the lowest and the highest that an account with contracts is looked at: its figures move both ways. */
+/**
+ * The number of marks between the lowest and the highest at which an account with contracts is checked, because its
+ * figures move in both directions.
+ */
 const looks = 40
 
 export class MarginAudit {
   private readonly parts: MarginAuditParts
   private readonly states = new Map<number, State>()
   private readonly clients = new Map<number, ClientRow>()
-  /** At which leverage each client is margined in a market, as it was said last. */
+  /** The last committed leverage of each client in each market. */
   private readonly leverages = new Map<string, number>()
 
   constructor(parts: MarginAuditParts) {
     this.parts = parts
   }
 
-  /** Takes a commit; the contracts and the cash of its clients are known already. */
+  /** Records a commit. The contracts and the cash of its clients must be recorded before. */
   take({ rows }: Commit): void {
     for (const { clientId, symbol, leverage } of rows.leverages ?? [])
       this.leverages.set(`${clientId} ${symbol}`, leverage)
@@ -81,7 +88,10 @@ export class MarginAudit {
     )
   }
 
-  /** An episode that its commit does not end restricts its client; one who takes none may open nothing anyway. */
+  /**
+   * Checks that a client with an open episode is restricted. A client in a state that takes no restriction may open
+   * nothing anyway.
+   */
   private checkRestricted(clientId: number): void {
     const client = this.clients.get(clientId)
     const takesOne = client?.state === "ACTIVE" || client?.state === "RESTRICTED"
@@ -92,7 +102,7 @@ export class MarginAudit {
     )
   }
 
-  /** Once everything has come to rest. */
+  /** Checks at the end of a run, when no work is left. */
   checkEnd(): void {
     const { findings, cash } = this.parts
     for (const id of this.clients.keys()) this.checkState(id, actedOnMillis)
@@ -127,8 +137,9 @@ export class MarginAudit {
   }
 
   /**
-   * An account whose margin follows a mark is where some mark of now has it. With positions alone its figures move with the mark
-   * one way, so that the two ends bound it; with contracts beside them marks in between are looked at too.
+   * Checks that some present mark gives the account its state, if its margin depends on a mark. With positions alone
+   * the figures move in one direction with the mark, so the lowest and the highest mark bound them; with contracts,
+   * marks in between are checked too.
    */
   private checkMarked(clientId: number, contracts: ReadonlyArray<ContractRow>, millis?: number): void {
     const { findings, prices, came, knowsMarkFor } = this.parts
@@ -140,9 +151,9 @@ export class MarginAudit {
       return gravity[this.stateAt(clientId, contracts, price)]
     })
     const state = this.stateOf(clientId)
-    // While every mark is stale no close-out begins: it is a margin call until one is fresh (F3).
+    // While every mark is stale no close-out begins: the account stays at a margin call until a mark is fresh (F3).
     const staysCalled = millis === undefined && state === "MARGIN_CALL"
-    // Nothing changes by entry prices alone: right after a start an account stays what it was until a mark is known.
+    // Entry prices alone change no state: after a start an account keeps its state until a mark is known.
     const open = this.openPositions(clientId)
     const isNews = open.length > 0 && open.every(({ symbol }) => knowsMarkFor(symbol) <= actedOnMillis)
     if (millis === undefined && isNews) return
@@ -155,7 +166,7 @@ export class MarginAudit {
     )
   }
 
-  /** The state at one mark for everything (F5, F7, F16). */
+  /** The state of the account if this price is the mark of every market (F5, F7, F16). */
   private stateAt(clientId: number, contracts: ReadonlyArray<ContractRow>, price: number): State {
     let worth = this.parts.cash(clientId)
     let base = 0n

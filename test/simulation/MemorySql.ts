@@ -1,6 +1,6 @@
 /**
- * The few statements that services of the simulated nouns send to the database themselves, answered from the memory store.
- * A statement that is not known here is a defect, and so a finding: nothing can slip past the simulation.
+ * Answers, from the memory store, the few statements that services of the simulated nouns send to the database
+ * directly. An unknown statement is a defect and so a finding, so a simulation covers every statement.
  */
 import { PgClient } from "@effect/sql-pg"
 import { Effect, Layer } from "effect"
@@ -15,7 +15,7 @@ import type { TableSpec } from "../../src/runtime/tables/Table.ts"
 export interface MemorySqlOptions {
   readonly store: MemoryStore
   readonly sealing: Sealing
-  /** True while the store can't be reached; asked at each statement. */
+  /** True while the store can't be reached. Read at each statement. */
   readonly away: () => boolean
 }
 
@@ -29,7 +29,7 @@ interface Question {
 }
 type Answerer = (question: Question) => ReadonlyArray<Row>
 
-/** A row as the driver gives it: columns in snake case, what is secret sealed. */
+/** A row in the driver's form: column names in snake case, secret values sealed. */
 const rawOf = (spec: TableSpec, row: Row, sealing: Sealing): Row =>
   Object.fromEntries(
     spec.columns.map(({ name, sqlName, type }) => {
@@ -74,7 +74,7 @@ const page: Answerer = ({ match, values, store, sealing }) => {
     .map((row) => rawOf(spec, row, sealing))
 }
 
-/** What is open of a client in one table, by state (`openOutside`). */
+/** The open rows of a client in one table, by state (`openOutside`). */
 const openOfClient: Answerer = ({ match, values, store }) => {
   const [, sqlName = "", listed = ""] = match
   const states = listed.split(", ").map((state) => state.slice(1, -1))
@@ -96,7 +96,7 @@ const freePerson: Answerer = ({ values: [, id], store }) =>
 
 const holds = (personKey: string, claim: string): boolean => personClaims(personKey).includes(claim)
 
-/** Clients in the order of their ids: those with keys to write (`clientsToKey`), and those once refused (`clientsRefused`). */
+/** Clients by id: those with keys to write (`clientsToKey`), or those that were once refused (`clientsRefused`). */
 const clientPage =
   (ids: (store: MemoryStore) => ReadonlyArray<number>): Answerer =>
   ({ values: [after = 0, limit], store }) =>
@@ -113,7 +113,7 @@ const refusedOnce = clientPage((store) =>
   store.rows("decisions").flatMap(({ decision, clientId }) => (decision === "PERSON_REJECTED" ? [clientId] : []))
 )
 
-/** A payout that has a reference, with the balance right after it (`paidStatement`). */
+/** The payout with this reference, and the balance directly after it (`paidStatement`). */
 const paidOut: Answerer = ({ values: [txId, clientId], store }) => {
   const own = store.rows("postings").filter((row) => row.clientId !== null && BigInt(row.clientId) === clientId)
   const transaction = store.rows("ledgerTransactions").find((row) => BigInt(row.txId) === txId)
@@ -129,7 +129,7 @@ const paidOut: Answerer = ({ values: [txId, clientId], store }) => {
   })
 }
 
-/** The persons behind clients that are neither closed nor refused, in the order of their ids (`personsAfter`). */
+/** The persons of clients that are neither closed nor refused, by client id (`personsAfter`). */
 const persons: Answerer = ({ values: [after = 0, limit], store, sealing }) => {
   const payloads = new Map(
     store.rows("blockPayloads").flatMap((row) => (row.code === "PERSONAL_INFO" ? [[row.clientId, row.data]] : []))
@@ -146,7 +146,7 @@ const persons: Answerer = ({ values: [after = 0, limit], store, sealing }) => {
     .slice(0, Number(limit))
 }
 
-/** Live entries of a source that an import names, or did not name (`ScreeningImports`), or one entry by id. */
+/** Live entries of a source that an import names or leaves out (`ScreeningImports`), or the entry with an id. */
 const entries =
   (meets: (row: Row, values: ReadonlyArray<Value>) => boolean): Answerer =>
   ({ values, store, sealing }) =>
@@ -165,7 +165,7 @@ const losses: Answerer = ({ values: [source, importId], store }) => {
 }
 
 const known: ReadonlyArray<readonly [RegExp, Answerer]> = [
-  // More than the names asked for: the import compares whole lines.
+  // Returns all entries of the source, not only the named ones: the import compares whole lines.
   [
     /^SELECT .* FROM watch_entries WHERE removed_at IS NULL AND source = \$1 AND name = ANY\(\$2\)$/,
     entries((row, [source]) => isLive(row, source))

@@ -1,6 +1,6 @@
 /**
- * What the auditor knows of money under BROKER custody: deposit notices and withdrawal requests, by the steps they take and
- * what each of them moves (doc 3, Deposit notice, Withdrawal request, Money write gates; D9, D10).
+ * Checks money under BROKER custody: the steps of deposit notices and withdrawal requests, and the money that each step
+ * moves (doc 3, Deposit notice, Withdrawal request, Money write gates; D9, D10).
  */
 import type { Commit } from "../../src/runtime/engine/journal/Commit.ts"
 import type { DepositNoticeRow } from "../../src/runtime/tables/deposit.ts"
@@ -8,9 +8,9 @@ import type { LedgerTransactionRow } from "../../src/runtime/tables/ledger.ts"
 import type { WithdrawalRow } from "../../src/runtime/tables/withdrawal.ts"
 import type { Findings } from "./Findings.ts"
 
-/** What stands before a commit, as the auditor of commits knows it. */
+/** Facts from before a commit, recorded by the auditor of commits. */
 export interface MoneyFacts {
-  /** Cash without what contracts tie up. */
+  /** Cash that contracts do not hold. */
   readonly free: (clientId: number) => bigint
   readonly restrictions: (clientId: number) => ReadonlyArray<string>
   readonly custody: (partnerId: number) => "BROKER" | "PARTNER" | undefined
@@ -19,7 +19,10 @@ export interface MoneyFacts {
 type Request = DepositNoticeRow | WithdrawalRow
 type Kind = "deposits" | "withdrawals"
 
-/** What a step moves of cash and of the reserve, in amounts of the request. A sandbox takes several steps in one commit. */
+/**
+ * The change of cash and of the reserve in a step, as multiples of the request's amount. A sandbox takes several steps
+ * in one commit.
+ */
 const steps: { readonly [K in Kind]: Readonly<Record<string, readonly [cash: bigint, reserved: bigint]>> } = {
   deposits: {
     "- PENDING": [0n, 0n],
@@ -38,7 +41,7 @@ const steps: { readonly [K in Kind]: Readonly<Record<string, readonly [cash: big
   }
 }
 
-/** The transactions that a request's steps book; other entries have rules of their own. */
+/** The kind of request that books a transaction of this type. Other transactions have rules of their own. */
 const kindOf: Readonly<Record<string, Kind>> = {
   DEPOSIT: "deposits",
   WITHDRAWAL_RESERVE: "withdrawals",
@@ -46,13 +49,13 @@ const kindOf: Readonly<Record<string, Kind>> = {
   WITHDRAWAL_RELEASE: "withdrawals"
 }
 
-/** Whether somebody pays a client out who can't ask: booked as a withdrawal, without a request. */
+/** True for a payout to a client that cannot request it: it is booked as a withdrawal without a request. */
 const isPayout = ({ refs }: LedgerTransactionRow): boolean => "payoutId" in refs
 
 export class MoneyAudit {
   private readonly findings: Findings
   private readonly facts: MoneyFacts
-  /** The states each request has had, oldest first, and its row as it is. */
+  /** The states of each request, oldest first, and its present row. */
   private readonly known = { deposits: new Map<number, Known>(), withdrawals: new Map<number, Known>() }
   /** Requests by partner and reference. */
   private readonly references = new Map<string, number>()
@@ -62,7 +65,7 @@ export class MoneyAudit {
     this.facts = facts
   }
 
-  /** Takes a commit before its other rows are known. */
+  /** Checks a commit before its other rows are recorded. */
   take({ rows }: Commit): void {
     const due = { deposits: new Moves(), withdrawals: new Moves() }
     for (const row of rows.depositNotices ?? []) this.step("deposits", row, due.deposits)
@@ -87,13 +90,13 @@ export class MoneyAudit {
     }
   }
 
-  /** Whether a request was ever in this state, under this reference. */
+  /** True if the request had this state under this reference at some time. */
   wasSo(kind: Kind, id: number, partnerRef: string, state: string): boolean {
     const known = this.known[kind].get(id)
     return known !== undefined && known.states.includes(state) && known.row.context.partnerRef === partnerRef
   }
 
-  /** The partner's requests that somebody still has to act on. */
+  /** The partner's requests that wait for a decision. */
   open(partnerId: number): ReadonlyArray<string> {
     const open = ["PENDING", "REQUESTED", "APPROVED"]
     return [...this.known.deposits.values(), ...this.known.withdrawals.values()].flatMap(({ row }) =>
@@ -112,7 +115,7 @@ export class MoneyAudit {
     due.add(`${row.clientId} ${row.currency} reserved`, reserved * row.amount)
     if (before === undefined) this.checkFiling(kind, row, text)
     else this.findings.expect(row.amount === before.row.amount && row.clientId === before.row.clientId, kind, text)
-    // What takes money in, or lets it out, is judged again when it does so.
+    // A step that takes money in or pays it out checks the restrictions again.
     const passes = before === undefined || row.state === "CONFIRMED" || row.state === "APPROVED"
     const barred = kind === "deposits" ? ["FROZEN"] : ["FROZEN", "NO_WITHDRAWALS"]
     const restricted = this.facts.restrictions(row.clientId).some((each) => barred.includes(each))

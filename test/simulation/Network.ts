@@ -1,7 +1,7 @@
 /**
- * The receivers of the partners and the way to them: slow, lying and dead receivers, 500 after processing, answers that
- * come too late (doc 3, Webhook registration and delivery). A receiver writes down all it gets; what it believes in the
- * end is the auditor's evidence.
+ * The partners' receivers and the network to them: receivers that are slow, lying or dead, answers with 500 after
+ * processing, and answers that come too late (doc 3, Webhook registration and delivery). A receiver records all
+ * deliveries; the auditor compares its records with the store at the end.
  */
 import { Effect, type Layer } from "effect"
 import type { SeededRandom } from "../../simulator/partner/SeededRandom.ts"
@@ -12,8 +12,8 @@ import type { SimProcess } from "./SimProcess.ts"
 import type { Lane } from "./Timeline.ts"
 
 /**
- * How a receiver takes a delivery. `Late`: a 2xx after the sender gave up. `Liar`: it has processed it and answers 500.
- * `Dead`: nobody answers.
+ * How a receiver treats a delivery. `Late`: it answers 2xx after the sender's timeout. `Liar`: it processes the
+ * delivery and answers 500. `Dead`: it does not answer.
  */
 export type Manner = "Healthy" | "Late" | "Liar" | "Dead"
 export const manners: ReadonlyArray<Manner> = ["Healthy", "Late", "Liar", "Dead"]
@@ -29,12 +29,12 @@ export interface Arrival extends OutgoingWebhook {
 export interface NetworkOptions {
   readonly outside: Lane
   readonly random: SeededRandom
-  /** Called on every arrival, before the sender hears of it. */
+  /** Called on every arrival, before the sender gets the answer. */
   readonly onArrival: (arrival: Arrival) => void
 }
 
 export class Network {
-  /** How the receiver behind a url behaves now; Healthy when not named. */
+  /** The present behaviour of the receiver at a URL. A URL without an entry is Healthy. */
   readonly manners = new Map<string, Manner>()
   private readonly options: NetworkOptions
 
@@ -42,7 +42,7 @@ export class Network {
     this.options = options
   }
 
-  /** The sender of one process; `onSend` sees what leaves. */
+  /** The sender of one process. `onSend` receives each webhook that leaves and may replace it. */
   senderOf(process: SimProcess, onSend: (webhook: OutgoingWebhook) => OutgoingWebhook): Layer.Layer<WebhookSender> {
     return WebhookSenderMemory.layer((given) =>
       Effect.callback<Received>((resume) => {

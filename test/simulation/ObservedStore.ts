@@ -1,10 +1,13 @@
-/** The memory store with a window: every commit that is in is shown once, in commit order, with the lane that wrote it. */
+/**
+ * The memory store with an observer: it receives each written commit once, in commit order, with the lane that wrote
+ * it.
+ */
 import type { Commit } from "../../src/runtime/engine/journal/Commit.ts"
 import type { Outcome } from "../../src/runtime/engine/journal/Journal.ts"
 import { MemoryStore } from "../../src/runtime/engine/journal/MemoryStore.ts"
 
 export class ObservedStore extends MemoryStore {
-  /** Called on every commit that is in. */
+  /** Called on every written commit. */
   onCommit: (commit: Commit) => void = () => {}
 
   override apply(commit: Commit): Outcome {
@@ -14,7 +17,9 @@ export class ObservedStore extends MemoryStore {
   }
 }
 
-/** The store as one process sees it, with some members replaced: how a mutation bends what a process does to it. */
+/**
+ * The store as one process sees it, with some members replaced. Mutations change the behaviour of a process with it.
+ */
 export const bentStore = (store: MemoryStore, members: Partial<MemoryStore>): MemoryStore =>
   new Proxy(store, {
     get: (target, name) => {

@@ -1,21 +1,24 @@
 /**
- * What the auditor knows of the operator: keys and grants of guarded commands, breaks that pause money out, payouts, and
- * whom partners' keys and reliance let in (operator surface, Four eyes; A3-11, A3-43; D15, D16, D17).
+ * Checks the operator's work: keys, grants of guarded commands, breaks that pause payments, payouts, and callers
+ * without a valid key or reliance (operator surface, Four eyes; A3-11, A3-43; D15, D16, D17).
  */
 import type { Commit } from "../../src/runtime/engine/journal/Commit.ts"
 import type { ApprovalRow } from "../../src/runtime/tables/operator.ts"
 import type { ReconBreakRow } from "../../src/runtime/tables/reconciliation.ts"
 import type { Findings } from "./Findings.ts"
 
-/** What stands before a commit, as the auditor of commits knows it. */
+/** Facts from before a commit, recorded by the auditor of commits. */
 export interface OperatorFacts {
-  /** Commands that wait for a second operator key. */
+  /** Commands that need the approval of a second operator key. */
   readonly guarded: ReadonlySet<string>
   readonly level: (clientId: number) => string | undefined
   readonly cash: (clientId: number) => bigint
 }
 
-/** How long a process may take to hear of a committed break, ms: it may not know for a while whether the commit is in. */
+/**
+ * The time within which a process learns of a committed break, ms. While its commit is in doubt, the process may not
+ * know of the break.
+ */
 const hearingMillis = 5_000
 
 export class OperatorAudit {
@@ -23,12 +26,12 @@ export class OperatorAudit {
   private readonly facts: OperatorFacts
   private readonly liveKeys = new Set<number>()
   private readonly approvals = new Map<number, ApprovalRow>()
-  /** Approvals that somebody let run again after their grant. */
+  /** Approvals that an operator resumed after their grant. */
   private readonly resumed = new Set<number>()
   private readonly used = new Set<string>()
   private readonly breaks = new Map<number, { readonly row: ReconBreakRow; readonly since: number }>()
   private readonly paid = new Set<string>()
-  /** Payments between the firms, by partner and reference. */
+  /** Payments between the service and a partner's firm, by partner and reference. */
   private readonly between = new Set<string>()
   private readonly reliances = new Map<number, string>()
   private readonly revokedLabels = new Set<string>()
@@ -39,7 +42,7 @@ export class OperatorAudit {
     this.facts = facts
   }
 
-  /** Takes a commit before the levels and balances in it are known. */
+  /** Checks a commit before its levels and balances are recorded. */
   take(commit: Commit, now: number): void {
     const { rows } = commit
     this.checkGuarded(commit)
@@ -73,10 +76,10 @@ export class OperatorAudit {
     }
   }
 
-  /** A guarded command comes with the unique fact of its approval, which a second live key has granted. */
+  /** Checks that a guarded command claims its approval, which a second live key granted. */
   private checkGuarded({ rows, claims }: Commit): void {
     const done = (rows.audit ?? []).filter(
-      // What the sandbox decides by itself waits for nobody.
+      // Decisions of the sandbox itself need no approval.
       ({ action, role }) => this.facts.guarded.has(action.replace(".", " ")) && role !== "SYSTEM"
     )
     const uses = claims.filter(({ name, owner }) => name.startsWith("approval:") && owner !== 0)
@@ -118,7 +121,10 @@ export class OperatorAudit {
     }
   }
 
-  /** A payout goes to whoever can't ask, takes cash that is there, keeps nothing reserved, once for its reference. */
+  /**
+   * Checks that a payout goes to a client that cannot request one, takes existing cash, leaves no reserve, and is
+   * booked once for its reference.
+   */
   private checkPayouts({ ledgerTransactions, postings }: Commit["rows"], now: number): void {
     const booked = (ledgerTransactions ?? []).filter(({ refs }) => "payoutId" in refs)
     if (booked.length === 0) return
@@ -139,7 +145,7 @@ export class OperatorAudit {
     this.paid.add(name)
   }
 
-  /** No client comes in without reliance, nothing with a key that is revoked. */
+  /** Checks that no client is onboarded without reliance, and that no revoked key acts. */
   private checkCallers({ audit, clients }: Commit["rows"]): void {
     for (const { role, partnerId, keyLabel, action } of audit ?? []) {
       const isRevoked = role === "PARTNER" && this.revokedLabels.has(`${partnerId} ${keyLabel}`)

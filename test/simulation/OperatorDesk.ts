@@ -1,6 +1,6 @@
 /**
- * The operator in a simulation: sets keys and partners up, decides money requests, corrects money and closes breaks under
- * four eyes, restricts clients, suspends partners and their reliance, renews keys.
+ * The operator in a simulation: creates keys and partners, decides money requests, corrects money and closes breaks
+ * under four eyes, restricts clients, suspends partners and their reliance, and renews keys.
  */
 import { Effect } from "effect"
 import type { SeededRandom } from "../../simulator/partner/SeededRandom.ts"
@@ -21,7 +21,7 @@ import { VenueProbes } from "../../src/runtime/services/venue/VenueProbes.ts"
 import type { Services } from "./SimProcess.ts"
 import type { PartnerAccount, PartnerTerms, World } from "./World.ts"
 
-/** Runs of one command before the operator gives up for now. */
+/** Attempts of one command before the operator abandons it. */
 const patience = 8
 
 type Command<A> = Effect.Effect<Verdict<A>, DispatchError, Services>
@@ -29,7 +29,7 @@ type Command<A> = Effect.Effect<Verdict<A>, DispatchError, Services>
 export class OperatorDesk {
   private readonly world: World
   private readonly random: SeededRandom
-  /** Commands so far. */
+  /** The number of commands. */
   private commands = 0
 
   constructor(world: World) {
@@ -37,7 +37,7 @@ export class OperatorDesk {
     this.random = world.fork()
   }
 
-  /** The desk's own keys; run before anything else. */
+  /** Creates the desk's own keys. Run it before everything else. */
   readonly setUpKeys = (done: () => void): void => {
     const created = Effect.flatMap(OperatorKeys, (keys) =>
       Effect.forEach(["one", "two", "three"], (label) => keys.create(firstStart("start"), { label, role: "ADMIN" }))
@@ -48,7 +48,7 @@ export class OperatorDesk {
     })
   }
 
-  /** Creates the partners, approved and with a key each; run before any fault. */
+  /** Creates an approved partner with a key. Run it before any fault. */
   readonly setUp = (code: string, terms: PartnerTerms, done: () => void): void => {
     const { custody, sandbox } = terms
     const caller = this.caller()
@@ -99,9 +99,9 @@ export class OperatorDesk {
     if (partner.clients.length === 0) return done()
     const client = String(random.pick(partner.clients))
     const caller = this.caller()
-    // Where markets fall the order of a probe, far below the market, would trade.
+    // In falling markets a probe's order, far below the market, would trade.
     if (random.chance(0.35) && !world.falls) {
-      // Mostly of one client, so that its account has many events.
+      // Mostly for the same client, so that its account has many events.
       const [first] = world.partners.find(({ clients }) => clients.length > 0)?.clients ?? []
       const name = random.chance(0.7) ? String(first) : client
       const probes = Effect.flatMap(VenueProbes, (venue) => venue.run(caller, name, random.between(1, 4)))
@@ -134,7 +134,10 @@ export class OperatorDesk {
     )
   }
 
-  /** What leaves a client with less cash than its contracts may lose, at times far less: a margin call, or a close-out. */
+  /**
+   * An amount that leaves a client with less cash than its contracts may lose, sometimes much less: for a margin call
+   * or a close-out. Null without an open contract.
+   */
   private shortfall(): { readonly client: string; readonly amount: string } | null {
     const { random, world } = this
     const open = [...world.contracts.contracts.values()].filter(({ state }) => state === "OPEN")
@@ -145,7 +148,7 @@ export class OperatorDesk {
     return taken <= 0n ? null : { client: String(clientId), amount: `-${formatAmount(taken, "USDC")}` }
   }
 
-  /** A second key's word on a guarded command; now and then a key of the two is taken away meanwhile. */
+  /** Decides on a guarded command with a second key. Sometimes one of the two keys is revoked meanwhile. */
   private approve(done: () => void): void {
     const { random, world } = this
     const waiting = world.store
@@ -165,7 +168,7 @@ export class OperatorDesk {
     )
   }
 
-  /** Revokes an operator key, while what it asked for or granted may be on its way, and makes another. */
+  /** Revokes an operator key while commands that it sent or granted may be in flight, and creates another. */
   private replaceKey(keyId: number): void {
     const caller = this.caller(keyId)
     const made = Effect.flatMap(OperatorKeys, (keys) => keys.create(caller, { label: "another", role: "ADMIN" }))
@@ -178,7 +181,7 @@ export class OperatorDesk {
     )
   }
 
-  /** Opens a break over a partner or one of its clients, or asks for an open one to be closed. */
+  /** Opens a break for a partner or one of its clients, or requests the closing of an open break. */
   private pause(done: () => void): void {
     const { random, world } = this
     const partner = world.partners.find(({ custody, changesCustody }) => custody === "BROKER" && !changesCustody)
@@ -208,7 +211,7 @@ export class OperatorDesk {
     )
   }
 
-  /** Halts trading in a family, now and then for a while alone, halts it again, or resumes it. */
+  /** Halts a family, sometimes for a limited time, halts it again, or resumes it. */
   private halt(done: () => void): void {
     const { random, world } = this
     const caller = this.caller()
@@ -222,14 +225,14 @@ export class OperatorDesk {
     )
   }
 
-  /** Takes the reliance on a partner away and soon gives it back. */
+  /** Suspends the reliance on a partner and restores it soon. */
   private distrust(code: string, done: () => void): void {
     this.settle(this.reliance(code, "SUSPENDED"), () =>
       this.world.outside.after(this.random.between(50, 1_500), () => this.settle(this.reliance(code, "APPROVED"), done))
     )
   }
 
-  /** Records a payment between the firms; whoever got no answer records it again under its reference. */
+  /** Records a payment between the firms. Without an answer the operator records it again under the same reference. */
   private payFirm(code: string, done: () => void): void {
     const { random, world } = this
     const caller = this.caller()
@@ -244,7 +247,7 @@ export class OperatorDesk {
     this.settle(record, () => (random.chance(0.4) ? this.settle(record, done, 2) : done()))
   }
 
-  /** Gives a partner another key, and takes the one it had. */
+  /** Issues a new key to a partner and revokes its previous one. */
   private renew(partner: PartnerAccount, done: () => void): void {
     const caller = this.caller()
     const request = { label: `key ${this.commands}`, scope: "TRADE" } as const
@@ -262,7 +265,10 @@ export class OperatorDesk {
     })
   }
 
-  /** The other custody model; refused as long as something is open. Corrections would leave money between the firms. */
+  /**
+   * Changes the custody model, which is refused while anything is open. Corrections would leave money between the
+   * firms.
+   */
   private custody({ code }: PartnerAccount, done: () => void): void {
     const { world } = this
     const isBroker = world.store.rows("partners").some((row) => row.code === code && row.custodyModel === "BROKER")
@@ -277,7 +283,7 @@ export class OperatorDesk {
     )
   }
 
-  /** Finance's word on an open request, whatever it is by now. */
+  /** Finance decides an open request, which may have changed meanwhile. */
   private decide(done: () => void): void {
     const { random, world } = this
     const caller = this.caller()
@@ -313,26 +319,26 @@ export class OperatorDesk {
     )
   }
 
-  /** Takes a partner off and soon on again. */
+  /** Suspends a partner and activates it again soon. */
   private suspend(code: string, done: () => void): void {
     this.settle(this.status(code, "SUSPENDED"), () =>
       this.world.outside.after(this.random.between(50, 1_500), () => this.settle(this.status(code, "ACTIVE"), done))
     )
   }
 
-  /** Lets a partner act again; refused when it may already. */
+  /** Activates or suspends a partner; refused if the partner already has that status. */
   status(code: string, to: "ACTIVE" | "SUSPENDED"): Command<unknown> {
     const caller = this.caller()
     return Effect.flatMap(Partners, (partners) => partners.status(caller, code, to, "review"))
   }
 
-  /** Relies on a partner's KYC again; refused when it does already. */
+  /** Approves or suspends the reliance on a partner; refused if it already has that status. */
   reliance(code: string, to: "APPROVED" | "SUSPENDED"): Command<unknown> {
     const caller = this.caller()
     return Effect.flatMap(Partners, (partners) => partners.reliance(caller, code, to, "review"))
   }
 
-  /** Runs a command until somebody says yes or no, or patience is over. */
+  /** Repeats a command until it is accepted or refused, at most `left` times. `done` gets null without either. */
   settle<A>(command: Command<A>, done: (verdict: Verdict<A> | null) => void, left = patience): void {
     this.world.operate(`command ${this.commands}`, this.random, command, (verdict) => {
       if (verdict !== null || left <= 1) return done(verdict)
@@ -340,7 +346,7 @@ export class OperatorDesk {
     })
   }
 
-  /** One of the live keys; another one than `but` where there is one. */
+  /** One of the live keys; if possible, another one than `but`. */
   caller(but = 0): OperatorCaller {
     const live = this.world.store.rows("operatorKeys").filter(({ state }) => state === "ACTIVE")
     const others = live.filter(({ id }) => id !== but)
@@ -350,7 +356,7 @@ export class OperatorDesk {
   }
 }
 
-/** Before there is a key. */
+/** The caller before the first key exists. */
 const firstStart = (requestId: string): OperatorCaller => ({
   keyId: 0,
   role: "ADMIN",

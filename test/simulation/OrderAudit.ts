@@ -1,7 +1,7 @@
 /**
- * What a simulation holds orders, fills and positions to, commit by commit and at rest (D6, D7; F6, F11, F12, F20, F21): each
- * trade of the venue is booked once with its money, positions are the sums of fills, what is held ends with its order, and in
- * the end both sides say the same.
+ * Checks orders, fills and positions at each commit and at the end (D6, D7; F6, F11, F12, F20, F21). Each trade of the
+ * venue is booked once with its money, positions are the sums of fills, holds end with their orders, and at the end
+ * service and venue agree.
  */
 import { workingStates } from "../../src/machines/order/Order.ts"
 import type { AccountFact } from "../../src/machines/venue/VenueEvent.ts"
@@ -20,16 +20,16 @@ export interface OrderAuditParts {
 }
 
 export class OrderAudit {
-  /** Rows as they are committed, by id. */
+  /** Committed rows by id. */
   readonly orders = new Map<number, OrderRow>()
   readonly positions = new Map<number, PositionRow>()
   private readonly parts: OrderAuditParts
   /** By order and trade. */
   private readonly fills = new Map<string, FillRow>()
-  /** Of each client in each market, the sum of its fills, lots. */
+  /** The sum of the fills of each client in each market, lots. */
   private readonly nets = new Map<string, bigint>()
   private readonly attachments = new Map<number, AttachmentRow>()
-  /** Whoever ever had an order. */
+  /** Clients that ever had an order. */
   private readonly traders = new Set<number>()
   private readonly accounts = new Map<number, string>()
 
@@ -37,12 +37,12 @@ export class OrderAudit {
     this.parts = parts
   }
 
-  /** Whether the worth of a client's account follows a mark, or its margin an order. */
+  /** True if the account's value depends on a mark, or its margin on an order. */
   isExposed(clientId: number): boolean {
     return this.traders.has(clientId)
   }
 
-  /** The most that a client's positions have gained at one of these prices, micro-USDC; nothing where they have lost (F4). */
+  /** The largest gain of a client's positions at one of these prices, micro-USDC; 0 for a loss (F4). */
   gained(clientId: number, prices: ReadonlyArray<number>): bigint {
     const open = [...this.positions.values()].filter((row) => row.clientId === clientId && row.state === "OPEN")
     let most = 0n
@@ -84,7 +84,7 @@ export class OrderAudit {
     this.checkMoney(row, rows)
   }
 
-  /** What protects an order is never more than what that has filled. */
+  /** Checks that a protecting leg is never larger than the filled quantity of its order. */
   private checkLeg({ id, parentOrderId, context }: OrderRow): void {
     if (parentOrderId === null) return
     const most = units(this.orders.get(parentOrderId)?.context.filledQty ?? "0", 4)
@@ -102,7 +102,9 @@ export class OrderAudit {
     if (before !== undefined && before.state !== row.state) this.parts.stepped("attachment", before.state, row.state)
   }
 
-  /** One posting of each kind that is due, in the commit that books the trade, under the trade's own keys. */
+  /**
+   * Checks that each kind of money due has one posting, in the commit that books the trade, under the trade's own keys.
+   */
   private checkMoney(row: FillRow, { ledgerTransactions = [], postings = [] }: Commit["rows"]): void {
     const of = `${row.orderId}:${row.tradeId}`
     const isBuy = row.side === "BUY"
@@ -127,7 +129,7 @@ export class OrderAudit {
     )
   }
 
-  /** A position is the sum of its fills, and moves with them alone. */
+  /** Checks that a position is the sum of its fills and changes with them alone. */
   private checkPositions({ positions = [], fills = [] }: Commit["rows"]): void {
     const { findings } = this.parts
     for (const row of positions) {
@@ -165,7 +167,7 @@ export class OrderAudit {
     this.checkReserve(row)
   }
 
-  /** Silence ends nothing: what is over here is over at the venue, or can never come there. */
+  /** Without an answer an order stays open: an ended order has ended at the venue, or can never arrive there. */
   private checkEnded({ id, state }: OrderRow): void {
     const [outcome] = this.parts.venue.core.lookup([`O-${id}`])
     const there = this.parts.venue.trading.orders.get(`O-${id}`)?.state ?? "nowhere"
@@ -177,7 +179,10 @@ export class OrderAudit {
     )
   }
 
-  /** Whatever the number of its trades, an order costs what one trade of all of it would: rounding is cumulative (F20). */
+  /**
+   * Checks that an order costs as much as one trade of its whole quantity: rounding is cumulative over its trades
+   * (F20).
+   */
   private checkTotals({ id, context }: OrderRow): void {
     const own = [...this.fills.values()].filter(({ orderId }) => orderId === id)
     const value = own.reduce((sum, { qty, price }) => sum + units(qty, 4) * units(price, 1) * 10n, 0n)
@@ -193,7 +198,7 @@ export class OrderAudit {
     )
   }
 
-  /** What is set aside is paid or given back, and nothing is left once the order is over (F20). */
+  /** Checks that a reserve is consumed or released, and that an ended order leaves none (F20). */
   private checkReserve(row: OrderRow): void {
     const { reserved, consumed, released } = row.context
     if (reserved === null) return
@@ -206,7 +211,7 @@ export class OrderAudit {
     )
   }
 
-  /** Whether the rows have what a fact says; null: it is of something else. */
+  /** True if the rows contain a fact of the venue; null for a fact of another kind. */
   isApplied(fact: AccountFact): boolean | null {
     if (fact.type !== "order" && fact.type !== "fill") return null
     const id = idOf(fact.order.ref)
@@ -217,7 +222,7 @@ export class OrderAudit {
     return !works(row) || row.context.venueOrderId === fact.order.id
   }
 
-  /** What the venue has and the rows have not, in words. */
+  /** The facts of the venue that the rows lack, as sentences. */
   differences(): ReadonlyArray<string> {
     const { trading } = this.parts.venue
     const found: Array<string> = []
@@ -243,7 +248,7 @@ export class OrderAudit {
     return found
   }
 
-  /** Once everything has come to rest. */
+  /** Checks at the end of a run, when no work is left. */
   checkEnd(): void {
     const { findings } = this.parts
     const found = this.differences()
@@ -253,8 +258,8 @@ export class OrderAudit {
   }
 
   /**
-   * A fill of a reduce-only order makes its position smaller, and never turns it: in the order of the venue, whose trades are
-   * booked in another one where their events were lost.
+   * Checks that a fill of a reduce-only order reduces its position and never reverses it. It uses the order of trades
+   * at the venue: after lost events the service books them in another order.
    */
   private checkReducing(): void {
     const nets = new Map<string, bigint>()
@@ -273,7 +278,7 @@ export class OrderAudit {
     }
   }
 
-  /** What may only reduce has something to reduce, and a leg no more than what is held. */
+  /** Checks that a reduce-only order has a position to reduce, and that a leg is no larger than the position. */
   private checkProtecting({ id, clientId, symbol, parentOrderId, context }: OrderRow): void {
     const net = this.nets.get(`${clientId} ${symbol}`) ?? 0n
     const held = context.side === "SELL" ? net : -net
@@ -292,7 +297,7 @@ export class OrderAudit {
   }
 }
 
-/** Of an order's own name; null of another's. */
+/** The order id of a ref; null for a ref of another noun. */
 const idOf = (ref: string | null): number | null => {
   const owner = ref === null ? null : ownerOfRef(ref)
   return owner?.owner === "order" ? owner.id : null
@@ -311,7 +316,7 @@ const isAlike = (row: OrderRow | undefined, { state, filledQty }: VenueOrder): b
   return row.state === state
 }
 
-/** A decimal as whole units of so many places; with its sign. */
+/** A decimal with its sign as whole units of the given decimal places. */
 export const units = (text: string, places: number): bigint => {
   const [before = "0", after = ""] = text.replace("-", "").split(".")
   const whole = BigInt(before) * 10n ** BigInt(places) + BigInt(after.padEnd(places, "0").slice(0, places) || "0")

@@ -1,6 +1,6 @@
 /**
- * What clients that trade perpetuals and spot ask for in a simulation: orders of every type near the price and away from it,
- * protected, protecting and in groups; cancels of what works and of what is over; choices of leverage; previews.
+ * The requests of clients that trade perpetuals and spot: orders of every type near the price and away from it, with
+ * protection, as protection and in groups; cancels of working and of ended orders; choices of leverage; previews.
  */
 import type { SeededRandom } from "../../simulator/partner/SeededRandom.ts"
 import { workingStates } from "../../src/machines/order/Order.ts"
@@ -11,9 +11,11 @@ import type { PartnerAccount, World } from "./World.ts"
 
 export const perpetual = "BTC-USDC-PERP"
 export const spot = "BTC-USDC"
-/** Cash below which a client brings money first, micro-USDC. */
+/** A client with less cash deposits money first, micro-USDC. */
 const least = 100_000_000n
-/** Most of a quantity, lots: mostly some hundred USDC, now and then more than anybody has, or than lies in the book. */
+/**
+ * The largest quantity, lots: mostly some hundred USDC, sometimes more than any client has, or than the book contains.
+ */
 const lots = [100, 100, 200, 20_000] as const
 
 type Asked = Readonly<Record<string, unknown>>
@@ -23,14 +25,14 @@ export class OrderDesk {
   private readonly random: SeededRandom
   private readonly papers: ReadonlyArray<(clientId: number) => Trade>
 
-  /** `papers`: what brings a client to the level at which it may trade. */
+  /** `papers`: the calls that raise a client to the level at which it may trade. */
   constructor(world: World, papers: ReadonlyArray<(clientId: number) => Trade>) {
     this.world = world
     this.papers = papers
     this.random = world.fork()
   }
 
-  /** The next thing that a client asks for; "money": it brings or takes some. */
+  /** The next request of a client. "money in": it deposits; "money": it deposits or withdraws. */
   next(_: PartnerAccount, clientId: number): Trade | "money in" | "money" {
     const { random, world } = this
     const on = `/partner/v1/clients/${clientId}`
@@ -54,7 +56,7 @@ export class OrderDesk {
     return { method: "POST", path: `${on}/orders`, body, keyed: true }
   }
 
-  /** A price so many basis points from the market's. */
+  /** A price at this distance from the market, basis points. */
   private off(bps: number): string {
     const { price } = this.world.venue.desk
     return (Math.round(price + (price * bps) / 10_000) / ticksInOne).toFixed(1)
@@ -65,7 +67,7 @@ export class OrderDesk {
     return (random.between(1, random.pick(lots)) / 10_000).toFixed(4)
   }
 
-  /** An order on the perpetual: at the price, through it, away from it, or at a price that has to be reached first. */
+  /** An order on the perpetual: at the market, marketable, resting, or conditional. */
   private opening(): Asked {
     const { random } = this
     const side = random.pick(["BUY", "SELL"] as const)
@@ -78,7 +80,7 @@ export class OrderDesk {
     return { ...order, type: "LIMIT", price, ...attach, ...this.inForce(["GTC", "IOC", "FOK", "POST_ONLY"]) }
   }
 
-  /** Less of what is held: at once, resting, or as one of a group; null: nothing is held. */
+  /** A reduction of the position: at once, resting, or as part of a group; null without a position. */
   private reducing(clientId: number): Asked | null {
     const { random, world } = this
     const held = world.store
@@ -133,7 +135,7 @@ export class OrderDesk {
     return { method: "PUT", path: `${on}/leverage`, body, keyed: true }
   }
 
-  /** Mostly of an order that works. */
+  /** A cancel, mostly of a working order. */
   private cancel(on: string, clientId: number): Trade | null {
     const { random, world } = this
     const own = [...world.orders.orders.values()].filter((row) => row.clientId === clientId)

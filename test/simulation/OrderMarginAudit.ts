@@ -1,7 +1,7 @@
 /**
- * What a simulation holds orders and their margin and reserves to, worked out anew from the rows that are committed (F6, F13,
- * F20): an order that opens risk has margin for all that may follow from it, so that no two spend the same; what a client has
- * reserved is what its working spot orders and its withdrawals hold.
+ * Checks the margin and the reserves of orders from the committed rows (F6, F13, F20). An order that opens risk has
+ * margin for every outcome, so that no two orders use the same margin. The client's reserve is the sum of what its
+ * working spot orders and its withdrawals hold.
  */
 import type { Commit } from "../../src/runtime/engine/journal/Commit.ts"
 import type { OrderRow } from "../../src/runtime/tables/order.ts"
@@ -13,30 +13,33 @@ export interface OrderMarginParts {
   readonly findings: Findings
   readonly orders: OrderAudit
   readonly contracts: ContractAudit
-  /** What takes of a client hold, micro-USDC. */
+  /** The amount that takes of a client hold, micro-USDC. */
   readonly taken: (clientId: number) => bigint
   /** A client's committed cash, micro-USDC. */
   readonly cash: (clientId: number) => bigint
-  /** The lowest and the highest price that a turn of now may have judged by, USDC. */
+  /** The lowest and the highest price that a present turn may use, USDC. */
   readonly prices: () => readonly [low: number, high: number]
 }
 
-/** Places of prices, quantities and their products in whole numbers: tenths, ten-thousandths, hundred-thousandths. */
+/**
+ * Decimal places of prices and quantities as whole numbers: tenths and ten-thousandths. A product has
+ * hundred-thousandths.
+ */
 const [pricePlaces, qtyPlaces] = [1, 4]
-/** Micro-USDC in a product of both. */
+/** Micro-USDC in one unit of such a product. */
 const microInProduct = 10n
 
 export class OrderMarginAudit {
   private readonly parts: OrderMarginParts
   private readonly known = new Set<number>()
-  /** What requests for withdrawals hold, micro-USDC, by request, while they hold it. */
+  /** The amounts that withdrawal requests hold, micro-USDC, by request. */
   private readonly withdrawals = new Map<number, { readonly clientId: number; readonly amount: bigint }>()
 
   constructor(parts: OrderMarginParts) {
     this.parts = parts
   }
 
-  /** Takes a commit; its orders, positions and cash are known already. */
+  /** Records a commit. Its orders, positions and cash must be recorded before. */
   take({ rows }: Commit): void {
     for (const { id, clientId, state, amount } of rows.withdrawalRequests ?? []) {
       if (state === "REQUESTED") this.withdrawals.set(id, { clientId, amount })
@@ -50,7 +53,10 @@ export class OrderMarginAudit {
     for (const { clientId, currency, reserved } of rows.balances ?? []) this.checkReserved(clientId, currency, reserved)
   }
 
-  /** With the new order, the account has margin for the largest exposure that its orders may lead to (F6, F13). */
+  /**
+   * Checks that the account has margin for the largest exposure to which its orders may lead, the new one included (F6,
+   * F13).
+   */
   private checkMargin(row: OrderRow): void {
     const { findings, cash, contracts, orders } = this.parts
     const { clientId, symbol } = row
@@ -64,7 +70,7 @@ export class OrderMarginAudit {
     const [low, high] = this.parts.prices()
     const net = units(held?.netQty ?? "0", qtyPlaces)
     const best = tenths(net > 0n ? high : low)
-    // At the best price that it may have been judged by.
+    // Uses the best price that the service may have used.
     const gained = net * best * microInProduct - (held === undefined ? 0n : units(held.netCost, 6))
     const needed = family === "PERP" ? worst(net, own, tenths(low)) / BigInt(leverage ?? 1) : 0n
     const free = cash(clientId) + gained - contracts.tied(clientId)
@@ -95,11 +101,11 @@ export class OrderMarginAudit {
 
 const tenths = (price: number): bigint => BigInt(Math.round(price * 10 ** pricePlaces))
 
-/** What is left of an order, in lots. */
+/** The open quantity of an order, lots. */
 const leftOf = ({ context: { qty, filledQty } }: OrderRow): bigint =>
   units(qty, qtyPlaces) - units(filledQty, qtyPlaces)
 
-/** Whether the position has room for all of it, and for the others on its side. */
+/** True if the position has room for the whole order beside the other orders on its side. */
 const onlyReduces = (row: OrderRow, own: ReadonlyArray<OrderRow>, netQty: string): boolean => {
   const { side } = row.context
   const room = units(netQty, qtyPlaces) * (side === "SELL" ? 1n : -1n)
@@ -107,7 +113,7 @@ const onlyReduces = (row: OrderRow, own: ReadonlyArray<OrderRow>, netQty: string
   return asked <= room
 }
 
-/** The largest exposure at a price, micro-USDC: each side's orders on top of the position. */
+/** The largest exposure at a price, micro-USDC: the orders of each side are added to the position. */
 const worst = (net: bigint, own: ReadonlyArray<OrderRow>, price: bigint): bigint => {
   const sides = { BUY: net * price, SELL: -net * price }
   for (const row of own) {

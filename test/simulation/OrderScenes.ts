@@ -1,8 +1,8 @@
 /**
- * What clients do to one another on one market in a simulation, because chance alone hardly brings it about: two orders at once
- * on the last margin of an account; one order that fills those of several clients, so that both sides of each trade are ours;
- * a spot order that is filled trade by trade. A scene is a list of waves: what is in one is sent at once, the next one follows
- * when all of it is answered.
+ * Planned interactions of clients in one market, which chance alone rarely causes: two orders at once for the last
+ * margin of an account; one order that fills orders of several clients, so that both sides of each trade are the
+ * service's clients; a spot order that is filled trade by trade. A scene is a list of waves: the requests of a wave are
+ * sent at once, and the next wave follows after all answers.
  */
 import type { SeededRandom } from "../../simulator/partner/SeededRandom.ts"
 import type { Trade } from "./TraderDesk.ts"
@@ -16,7 +16,7 @@ export interface Line {
 }
 export type Scene = ReadonlyArray<ReadonlyArray<Line>>
 
-/** What a retail client has on a perpetual of this base where it has chosen nothing. */
+/** The leverage of a retail client on this perpetual if the client has chosen none. */
 const usualLeverage = 2
 const lotsInOne = 10_000
 const microInOne = 1_000_000
@@ -30,7 +30,7 @@ export class OrderScenes {
     this.random = world.fork()
   }
 
-  /** The next one; null: nobody has the money for it. */
+  /** The next scene; null if no client has the money for one. */
   next({ clients }: PartnerAccount): Scene | null {
     const rich = clients.filter((clientId) => this.cash(clientId) > 100)
     const [one, other] = rich
@@ -40,7 +40,7 @@ export class OrderScenes {
     return draw < 0.65 ? this.cross(rich) : this.partials(one, other)
   }
 
-  /** Two orders, each of which takes most of what the account has left. */
+  /** Two orders, each of which takes most of the account's free margin. */
   private rush(clientId: number): ReadonlyArray<Line> {
     const { random } = this
     const share = random.pick([0.6, 0.75, 0.9, 0.97])
@@ -53,7 +53,7 @@ export class OrderScenes {
     return kinds.map((kind) => this.line(clientId, { symbol: perpetual, side, qty, ...kind }))
   }
 
-  /** One order trades with those of all the others, which rest at the best price. */
+  /** One order trades with the orders of all other clients, which rest at the best price. */
   private cross(clients: ReadonlyArray<number>): Scene {
     const { random } = this
     const taker = random.pick(clients)
@@ -68,7 +68,7 @@ export class OrderScenes {
     return [resting, [this.line(taker, { ...taking, type: "MARKET" })]]
   }
 
-  /** A buyer waits at the best price, and somebody who has the asset sells to it in parts. */
+  /** A buyer rests at the best price, and a holder of the asset sells to it in parts. */
   private partials(buyer: number, seller: number): Scene {
     const { random } = this
     const part = random.between(3, 15)
@@ -92,12 +92,12 @@ export class OrderScenes {
     return Number(this.world.auditor.commits.cash.get(clientId)?.at(-1)?.cash ?? 0n) / microInOne
   }
 
-  /** Between the venue's own bid and offer. */
+  /** A price between the venue's own bid and offer. */
   private price(): string {
     return (this.world.venue.desk.price / ticksInOne).toFixed(1)
   }
 
-  /** What so many USDC buy. */
+  /** The quantity for an amount of USDC. */
   private lots(worth: number): string {
     return lotsText(Math.max(1, Math.floor((worth * lotsInOne * ticksInOne) / this.world.venue.desk.price)))
   }

@@ -1,22 +1,22 @@
 /**
- * What the auditor knows of changes that must come whole: revisions of KYC packages, and another custody model of a partner
- * (doc 1, KYC package; doc 3, Changing the custody model; D1, D15).
+ * Checks changes that must be complete in one commit: revisions of KYC packages, and the change of a partner's custody
+ * model (doc 1, KYC package; doc 3, Changing the custody model; D1, D15).
  */
 import type { Commit } from "../../src/runtime/engine/journal/Commit.ts"
 import type { PartnerRow } from "../../src/runtime/tables/partner.ts"
 import type { Findings } from "./Findings.ts"
 
-/** What stands before a commit, as the auditor of commits knows it. */
+/** Facts from before a commit, recorded by the auditor of commits. */
 export interface PartnerFacts {
   readonly partner: (partnerId: number) => PartnerRow | undefined
-  /** What is open between the partner, its clients and the service, as sentences. */
+  /** The open objects between the partner, its clients and the service, as sentences. */
   readonly open: (partnerId: number) => ReadonlyArray<string>
 }
 
 export class PartnerAudit {
-  /** Changes of custody model so far. */
+  /** The number of changes of custody model. */
   changes = 0
-  /** Revisions beyond the first so far. */
+  /** The number of revisions beyond the first. */
   revisions = 0
   private readonly findings: Findings
   private readonly facts: PartnerFacts
@@ -28,13 +28,13 @@ export class PartnerAudit {
     this.facts = facts
   }
 
-  /** Takes a commit before its rows are known. */
+  /** Checks a commit before its rows are recorded. */
   take(commit: Commit): void {
     for (const row of commit.rows.partners ?? []) this.checkCustody(row, commit)
     this.checkRevisions(commit)
   }
 
-  /** Another model only when nothing is open under the old one, and with the fact and the audit row that say so. */
+  /** Checks that the custody model changes only when nothing is open, together with its fact and its audit row. */
   private checkCustody(row: PartnerRow, { rows }: Commit): void {
     const before = this.facts.partner(row.id)?.custodyModel
     const facts = (rows.custodyChanges ?? []).filter(({ partnerId }) => partnerId === row.id)

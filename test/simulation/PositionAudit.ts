@@ -1,7 +1,7 @@
 /**
- * The figures of positions played again, trade by trade (F11): what a trade adds moves the average, what it closes realizes
- * against that and takes its share of the cost. Whatever the ledger has of trades is of a trade that is booked with it, and
- * in the end the venue's side of the ledger is what the venue's own trades come to.
+ * Replays the figures of positions trade by trade (F11). An opening trade moves the average price; a closing trade
+ * realizes against the average and takes its share of the cost. Each ledger entry of a trade is committed with that
+ * trade. At the end the venue's side of the ledger equals the sum of the venue's own trades.
  */
 import { venueAccount } from "../../src/machines/postingRules.ts"
 import type { Commit } from "../../src/runtime/engine/journal/Commit.ts"
@@ -11,7 +11,7 @@ import type { Findings } from "./Findings.ts"
 import { signed, units } from "./OrderAudit.ts"
 import type { VenueLane } from "./VenueLane.ts"
 
-/** A position as trades leave it: lots, and its cost and average price in 10^-18 USDC. */
+/** A position after its trades: lots, and its cost and average price in 10^-18 USDC. */
 interface Played {
   readonly lots: bigint
   readonly cost: bigint
@@ -21,14 +21,14 @@ type Traded = Pick<FillRow, "side" | "qty" | "price">
 
 const flat: Played = { lots: 0n, cost: 0n, average: 0n }
 const lotsInOne = 10_000n
-/** Of 10^-18 in a hundredth, the places of a price, and in a millionth, those of money. */
+/** Units of 10^-18 in a hundredth (the decimal place of a price) and in a millionth (that of money). */
 const inHundredth = 10n ** 16n
 const inMicro = 10n ** 12n
 
 export class PositionAudit {
   private readonly findings: Findings
   private readonly venue: VenueLane
-  /** Trades that realized something. */
+  /** The number of trades that realized a result. */
   private closings = 0
   private readonly played = new Map<string, Played & { readonly realized: bigint }>()
 
@@ -65,7 +65,7 @@ export class PositionAudit {
     )
   }
 
-  /** Nothing is paid for a trade that is not booked in the same commit. */
+  /** Checks that the ledger has no entry for a trade that the same commit does not book. */
   private checkStrays({ ledgerTransactions = [], fills = [] }: Commit["rows"]): void {
     const booked = new Set(fills.map(({ orderId, tradeId }) => `${orderId}:${tradeId}`))
     for (const { type, key, refs } of ledgerTransactions) {
@@ -77,8 +77,8 @@ export class PositionAudit {
   }
 
   /**
-   * Once everything has come to rest: what the venue has paid and been paid is what its own trades come to, in whatever order
-   * they were booked. What is open still has its cost, and each trade that closes is rounded down.
+   * Checks at the end of a run: payments with the venue equal the sum of the venue's own trades, in whatever order the
+   * service booked them. Open positions keep their cost, and each closing trade rounds down.
    */
   checkEnd(store: MemoryStore): void {
     const ofTrades = new Set(
@@ -117,7 +117,7 @@ export class PositionAudit {
 const add = (sums: Map<string, bigint>, name: string, amount: bigint): void =>
   void sums.set(name, (sums.get(name) ?? 0n) + amount)
 
-/** A position after a trade, and what that has realized, micro-USDC, rounded down. */
+/** A position after a trade, and the result of the trade, micro-USDC, rounded down. */
 const play = (before: Played, fill: Traded): { readonly position: Played; readonly realized: bigint } => {
   const moved = signed(fill)
   const price = units(fill.price, 2) * inHundredth
@@ -141,7 +141,7 @@ const floor = (numerator: bigint, denominator: bigint): bigint => {
   return numerator % denominator < 0n ? whole - 1n : whole
 }
 
-/** The nearest whole number, a half to the even one. */
+/** The nearest whole number; a half goes to the even one. */
 const nearest = (above: bigint, below: bigint): bigint => {
   const [numerator, denominator] = below < 0n ? [-above, -below] : [above, below]
   const whole = floor(numerator, denominator)

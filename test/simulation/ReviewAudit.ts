@@ -1,17 +1,17 @@
 /**
- * What the auditor knows of clients under review: which cases are open, which blocks and test a level rests on, which
- * documents have a content, and what must be over when a client is (D1, D2, D3, D19; A1-37).
+ * Checks clients under review: open cases, the blocks and questionnaires behind a level, documents with content, and
+ * the objects that must have ended before a client does (D1, D2, D3, D19; A1-37).
  */
 import { mifidBlockCodes } from "../../src/machines/verification/Blocks.ts"
 import type { Commit } from "../../src/runtime/engine/journal/Commit.ts"
 import type { ClientRow } from "../../src/runtime/tables/client.ts"
 import type { Findings } from "./Findings.ts"
 
-/** What stands outside of a review. */
+/** Facts that other auditors record. */
 export interface ReviewFacts {
-  /** The stored content of a document; undefined when there is none. */
+  /** The stored content of a document; undefined without content. */
   readonly content: (documentId: number) => string | undefined
-  /** What a client holds before a commit, by account. */
+  /** The balances of a client before a commit, by account. */
   readonly held: (clientId: number) => ReadonlyArray<string>
 }
 
@@ -22,11 +22,11 @@ export class ReviewAudit {
   private readonly states = new Map<number, ClientRow["state"]>()
   /** Open cases by client. */
   private readonly open = new Map<number, Set<number>>()
-  /** Cases that compliance had before it when it cleared a client. */
+  /** The cases that compliance had read when it cleared a client. */
   private readonly seen = new Map<number, Set<number>>()
   private readonly blocks = new Map<string, string>()
   private readonly assessments = new Map<number, string>()
-  /** Settlement items that are not settled, by client. */
+  /** Unsettled settlement items by client. */
   private readonly items = new Map<number, Set<number>>()
 
   constructor(findings: Findings, facts: ReviewFacts) {
@@ -34,7 +34,7 @@ export class ReviewAudit {
     this.facts = facts
   }
 
-  /** Compliance is about to clear these cases of a client. */
+  /** Records that compliance has read these cases of a client and will clear them. */
   looked(clientId: number, cases: ReadonlyArray<number>): void {
     this.seen.set(clientId, new Set([...(this.seen.get(clientId) ?? []), ...cases]))
   }
@@ -69,7 +69,7 @@ export class ReviewAudit {
       if (state === "OPEN") open.add(id)
       else open.delete(id)
       this.findings.expect(
-        // What the sandbox decides by itself looks at nothing.
+        // The sandbox clears cases by itself without reading them.
         state !== "CLEARED" || bySystem || this.seen.get(clientId)?.has(id) === true,
         "review",
         () => `case ${id} of client ${clientId} is cleared, and nobody had looked at it`

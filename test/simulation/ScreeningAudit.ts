@@ -1,6 +1,6 @@
 /**
- * What the auditor knows of screening: passes go forward one at a time, a hit of a pass freezes, an import ends as its
- * version names it, and in the end nobody who is on a list is overlooked (F26; D1; A3-10).
+ * Checks screening: one pass runs at a time and only advances, a hit of a pass freezes the client, an import ends with
+ * the entries of its version, and at the end every listed client has been found (F26; D1; A3-10).
  */
 import type { ListedPerson } from "../../src/machines/screening/ListedPerson.ts"
 import type { Commit } from "../../src/runtime/engine/journal/Commit.ts"
@@ -23,7 +23,7 @@ export class ScreeningAudit {
     this.store = store
   }
 
-  /** A version of the published list is about to be imported. */
+  /** Records the entries of a version before its import. */
   announce(version: string, people: ReadonlyArray<ListedPerson>): void {
     this.versions.set(version, distinct(people.map(lineOf)))
   }
@@ -71,7 +71,7 @@ export class ScreeningAudit {
     )
   }
 
-  /** After a night: whoever is on a list has been found. */
+  /** Checks after an end-of-day run that every listed client has been found. */
   checkFound(): void {
     const { store } = this
     const live = store.rows("watchEntries").filter(({ removedAt }) => removedAt === null)

@@ -1,7 +1,7 @@
 /**
- * One process of the service in a simulation: the real mailboxes, services, idempotency and delivery worker over a
- * journal of its own on the shared store. Only what is outside is replaced: time, store, network. Killed, it is gone
- * between two tasks or at a named point of the commit path, as after kill -9 (architecture, Proof).
+ * One process of the service in a simulation: the real mailboxes, services, idempotency and delivery worker, with a
+ * journal of its own over the shared store. Only time, store and network are replaced. A kill takes effect between two
+ * tasks or at a named point of the commit path, as kill -9 does (architecture, Proof).
  */
 import { Cause, Clock, Context, Effect, Exit, Layer, Logger, References, Scope } from "effect"
 import { ActorHost, Unavailable } from "../../src/runtime/engine/mailbox/ActorHost.ts"
@@ -148,9 +148,9 @@ const services = [
 ] as const
 export type Services = Context.Service.Identifier<(typeof services)[number]>
 
-/** Parts of a run that a mutation may replace; the identity by default. */
+/** Parts of a run that a mutation may replace. By default each part stays as it is. */
 export interface Seams {
-  /** Bends the shared store itself, once. */
+  /** Changes the shared store itself. Called once. */
   readonly storage?: (store: MemoryStore) => void
   readonly journal?: (journal: Journal["Service"], store: MemoryStore) => Journal["Service"]
   /** The store as one process sees it. */
@@ -158,13 +158,13 @@ export interface Seams {
   readonly deliveries?: (deliveries: DeliveryStore["Service"], store: MemoryStore) => DeliveryStore["Service"]
   /** The venue as one process reaches it. */
   readonly venue?: (venue: VenueShape) => VenueShape
-  /** The mailboxes as those reach them who take orders in, and who hear the venue. */
+  /** The mailboxes as the services of orders and of venue events use them. */
   readonly trading?: (host: ActorHost["Service"]) => ActorHost["Service"]
-  /** The mailboxes as those reach them who follow the risk of accounts. */
+  /** The mailboxes as the risk monitor uses them. */
   readonly watching?: (host: ActorHost["Service"]) => ActorHost["Service"]
-  /** The mailboxes as those reach them who show accounts. */
+  /** The mailboxes as the services that show accounts use them. */
   readonly showing?: (host: ActorHost["Service"]) => ActorHost["Service"]
-  /** What a process hands to the network. */
+  /** Changes a webhook that leaves the process. */
   readonly outgoing?: (webhook: OutgoingWebhook) => OutgoingWebhook
 }
 
@@ -178,15 +178,15 @@ export interface ProcessOptions {
   /** Added to every journal task, ms. */
   readonly jitter: () => number
   readonly seams: Seams
-  /** Commands that wait for a second operator key. */
+  /** Commands that need the approval of a second operator key. */
   readonly guarded: ReadonlySet<string>
-  /** The way out for webhooks; asked once at start. */
+  /** The sender of webhooks. Called once at the start. */
   readonly sender: () => Layer.Layer<WebhookSender>
-  /** The way to the venue. */
+  /** The connection to the venue. */
   readonly venue: (process: SimProcess) => VenueShape
-  /** Gets what the process logs at level Error. */
+  /** Receives each line that the process logs at level Error. */
   readonly onDefect: (text: string) => void
-  /** Called on each commit whose caller hears that nobody knows. */
+  /** Called on each commit whose outcome the caller gets as unknown. */
   readonly onUnknown: () => void
   readonly onReady: (process: SimProcess) => void
   readonly onUsurped: (process: SimProcess) => void
@@ -196,16 +196,16 @@ export class SimProcess {
   readonly name: string
   readonly lane: Lane
   readonly store: MemoryStore
-  /** Null until it has started. */
+  /** Null until the process has started. */
   context: Context.Context<Services> | null = null
-  /** Set once it has been told that another process owns the store. */
+  /** True once the process knows that another process owns the store. */
   usurped = false
   idempotency: Idempotency | null = null
   journal: Journal["Service"] | null = null
   private readonly options: ProcessOptions
   private facts: () => Facts = () => noFacts
   private readonly heard = new Map<string, number>()
-  /** Time and log of the process, which everything that runs in it has. */
+  /** The clock and the logger of all work in this process. */
   private readonly own: Context.Context<never>
 
   constructor(options: ProcessOptions) {
@@ -223,19 +223,19 @@ export class SimProcess {
     this.lane.after(0, () => this.start())
   }
 
-  /** Whether calls can be sent to it. */
+  /** True if the process accepts calls. */
   get ready(): boolean {
     return this.lane.alive && this.context !== null
   }
 
-  /** Runs an effect in this process; `done` is called in it. Nothing happens any more once the process is dead. */
+  /** Runs an effect in this process, and then `done` in the same process. A dead process runs neither. */
   run<A, E>(effect: Effect.Effect<A, E, Services>, done: (exit: Exit.Exit<A, E>) => void): void {
     const { context } = this
     if (context === null) throw new Error("the process has not started")
     this.fork(context, effect, done)
   }
 
-  /** For how long it is known to have heard of a market's mark, ms: 0 when that is noticed first. */
+  /** The time since this process first received a mark of the market, ms; 0 if this call notices it first. */
   knowsMarkFor(symbol: string): number {
     if (!this.facts().marks.has(symbol)) return 0
     const { now } = this.options.timeline
@@ -286,7 +286,7 @@ export class SimProcess {
     const build = Layer.buildWithScope(this.layer(this.journal), Scope.makeUnsafe())
     this.fork(this.own, build, (exit) => {
       if (Exit.isFailure(exit)) {
-        // The store went away meanwhile: whoever supervises the process starts it again.
+        // The store became unavailable meanwhile: the supervisor starts the process again.
         if (Cause.squash(exit.cause) instanceof Unavailable)
           return void this.lane.after(startAgainMillis, () => this.start())
         throw new Error(`${this.name} does not start`, { cause: exit.cause })
@@ -423,18 +423,18 @@ export class SimProcess {
   }
 }
 
-/** The mailboxes as some of those see them who use them. */
+/** The mailboxes as one group of services uses them; `bend` changes them. */
 const seenAs = (bend: ((host: ActorHost["Service"]) => ActorHost["Service"]) | undefined) =>
   Layer.effect(
     ActorHost,
     Effect.map(ActorHost, (host) => bend?.(host) ?? host)
   )
 
-/** How long callers wait while nobody knows what became of their batch, ms. */
+/** The time that callers wait while the outcome of their batch is unknown, ms. */
 const journalPatience = 800
-/** A process that finds no store at its start looks again. */
+/** The pause before a process that found no store at its start tries again, ms. */
 const startAgainMillis = 100
-/** Few enough that subjects are dropped from memory and read again. */
+/** The limit on clients in memory: so low that subjects are dropped and read again. */
 const residentClients = 6
 
 /** One key for all processes: the person fingerprint must be the same in each. */
@@ -457,7 +457,7 @@ const answersOf = (store: MemoryStore): Layer.Layer<AnswerStore> =>
     AnswerStore.of({
       find: (principal, key) =>
         Effect.sync(() => store.rows("answers").find((row) => row.principal === principal && row.key === key) ?? null),
-      // A run is shorter than the 24 hours that answers are kept.
+      // A run is shorter than the 24 hours for which answers are stored.
       discardExpired: () => Effect.die(new Error("no answer expires in a simulation")),
       sweep: () => Effect.succeed(0),
       sweepBegun: () => Effect.succeed(0),
@@ -465,7 +465,7 @@ const answersOf = (store: MemoryStore): Layer.Layer<AnswerStore> =>
     })
   )
 
-/** The memory store's deliveries with a database's delays. */
+/** The memory store's deliveries with the delays of a database. */
 const deliveriesOf = (store: MemoryStore, { away, jitter, seams }: ProcessOptions): Layer.Layer<DeliveryStore> => {
   const later = <A, E>(work: Effect.Effect<A, E>) =>
     Effect.suspend(() =>
@@ -485,7 +485,7 @@ const deliveriesOf = (store: MemoryStore, { away, jitter, seams }: ProcessOption
   return Layer.effect(DeliveryStore, slow).pipe(Layer.provide(DeliveryStoreMemory.layer({ store, away })))
 }
 
-/** A process that dies while an answer is given is the simulation's doing; whatever else a callback throws ends the run. */
+/** The simulation itself kills a process during an answer. Any other error of a callback ends the run. */
 const refuseDefect = (sentence: string, cause: unknown): void => {
   if (!(cause instanceof LaneKilled)) throw new Error(sentence, { cause })
 }

@@ -1,7 +1,6 @@
 /**
- * What a simulation holds the staked part of an account to (F23, STS-10, STS-12): a reader is shown of open swaps the principal that
- * has not come back, and of defaulted ones what can still be claimed, each in one place, as they were committed at some moment of
- * the read.
+ * Checks the staked part of an account (F23, STS-10, STS-12). An answer shows the unreturned principal of open swaps
+ * and the claims of defaulted swaps, each swap in one of the two, as committed at some moment of the read.
  */
 import type { BalancesWire } from "../../src/machines/account/AccountWire.ts"
 import type { Commit } from "../../src/runtime/engine/journal/Commit.ts"
@@ -10,7 +9,7 @@ import { minor } from "./CommitAudit.ts"
 import type { Findings } from "./Findings.ts"
 
 interface Version {
-  /** Since when, Unix ms. */
+  /** The time from which the figures hold, Unix ms. */
   readonly at: number
   readonly staked: bigint
   readonly claims: bigint
@@ -36,7 +35,7 @@ export class StakedAudit {
     }
   }
 
-  /** What was shown between two moments: the simulated clients lend USDC alone. */
+  /** Checks the figures of an answer to a read between `from` and `to`. The simulated clients lend USDC alone. */
   checkShown(clientId: number, { balances }: BalancesWire, from: number, to: number): void {
     const line = balances.find(({ currency }) => currency === "USDC")
     const shown = { staked: minor(line?.staked ?? "0"), claims: minor(line?.swapClaims ?? "0") }

@@ -1,6 +1,6 @@
 /**
- * What the auditor knows of statements: versions of a period follow one another, one of them is live, each holds all that was booked
- * before it was asked for, and the same facts make the same model (D20; A2-66, STS-17, STS-19).
+ * Checks statements: the versions of a period follow one another and one of them is live, each contains everything
+ * booked before its request, and equal facts make equal models (D20; A2-66, STS-17, STS-19).
  */
 import { createHash } from "node:crypto"
 import type { Commit } from "../../src/runtime/engine/journal/Commit.ts"
@@ -11,14 +11,14 @@ export class StatementAudit {
   private readonly findings: Findings
   /** By client, kind and period. */
   private readonly live = new Map<string, StatementRow>()
-  /** Ids of each client's postings, as they are committed. */
+  /** Ids of each client's committed postings. */
   private readonly booked = new Map<number, Array<number>>()
 
   constructor(findings: Findings) {
     this.findings = findings
   }
 
-  /** The last posting of a client that is committed. */
+  /** The last committed posting of a client. */
   lastPosting(clientId: number): number {
     return this.booked.get(clientId)?.at(-1) ?? 0
   }
@@ -58,7 +58,9 @@ export class StatementAudit {
     this.says(row)
   }
 
-  /** Its facts are what the desk wrote down: the last posting when it was asked for, then a line for each that it rests on. */
+  /**
+   * Checks the facts of a statement: the last posting at its request, then one line for each posting that it contains.
+   */
   private says(row: StatementRow): void {
     const [asked = "", ...lines] = row.context.facts.split("\n")
     const said = new Set(lines.map((line) => Number(line.split(" ")[0])))

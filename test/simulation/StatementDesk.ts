@@ -1,7 +1,7 @@
 /**
- * Who has statements made in a simulation: the row of a period is filed again and again while money moves, by several processes at
- * once, so that versions race and follow one another (D20; A2-66, STS-29). What a model says is read by SQL, and so is held by tests
- * over Postgres; here it is the postings of the client that are durable.
+ * Requests statements while money moves: the statement of a period is filed repeatedly by several processes at once, so
+ * that versions race and follow one another (D20; A2-66, STS-29). SQL reads the contents of a real statement, so tests
+ * over Postgres check them. Here a statement lists the client's durable postings.
  */
 import { Effect } from "effect"
 import { createHash } from "node:crypto"
@@ -38,7 +38,7 @@ export class StatementDesk {
       requestId: `statement-${++this.asked}`,
       actor: "FINANCE"
     }
-    // Two at a time, of one period: one of them makes the version, and the other finds it.
+    // Two requests of one period at once: one creates the version and the other finds it.
     let left = random.chance(0.5) ? 2 : 1
     const one = (): void => void (--left === 0 && done())
     for (let n = left; n > 0; n--) {
@@ -48,7 +48,7 @@ export class StatementDesk {
   }
 }
 
-/** `asked`: the client's last posting when it was asked for. */
+/** `asked`: the client's last posting at the time of the request. */
 const filed = (
   by: Attribution,
   clientId: number,

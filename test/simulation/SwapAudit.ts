@@ -1,7 +1,7 @@
 /**
- * What a simulation holds staking swaps to, commit by commit and at rest (D8, F22): a take reserves once and pays once, by the
- * venue's word alone; each payment of a writer is booked once; the service's share is of the reward alone. Worked out anew, in whole
- * numbers, from the venue's words: it shares nothing with the service but the rows.
+ * Checks staking swaps at each commit and at the end (D8, F22). A take reserves once and pays once, by an outcome of
+ * the venue alone; each payment of a writer is booked once; the service's share is taken from the reward alone. The
+ * sums are computed in whole numbers from the venue's reports, and share only the rows with the service.
  */
 import type { VenueSwap } from "../../src/machines/venue/swapAtVenue.ts"
 import type { AccountFact } from "../../src/machines/venue/VenueEvent.ts"
@@ -24,11 +24,11 @@ interface Booked {
 }
 
 const idOf = ({ ref }: VenueSwap): number => Number(ref.slice(2))
-/** Micro-USDC: the simulated clients lend nothing else. */
+/** An amount in micro-USDC; the simulated clients lend USDC alone. */
 const micro = (text: string): bigint => BigInt(Math.round(Number(text) * 1_000_000))
 
 export class SwapAudit {
-  /** Rows as they are committed, by id. */
+  /** Committed rows by id. */
   readonly swaps = new Map<number, SwapRow>()
   private readonly parts: SwapAuditParts
   private readonly booked = new Map<number, Booked>()
@@ -37,7 +37,7 @@ export class SwapAudit {
     this.parts = parts
   }
 
-  /** What takes that nobody knows the end of hold of a client's USDC. */
+  /** The USDC of a client that takes in doubt hold. */
   held(clientId: number): bigint {
     let held = 0n
     for (const row of this.swaps.values())
@@ -98,13 +98,13 @@ export class SwapAudit {
       () => `${say()}: ${booked.commission} is charged of a reward of ${received}`
     )
     this.checkClaim(row, before)
-    // A reserve is freed by the venue's word, and by nothing that merely takes long.
+    // Only an outcome of the venue releases a reserve; elapsed time does not.
     if (before?.state !== "ACCEPTING" || row.state !== "REJECTED") return
     const there = this.parts.venue.desk.swaps.get(`S-${row.id}`)
     findings.expect(there === undefined, "swaps", () => `${say()}, and the venue has taken it`)
   }
 
-  /** What staff gave up is undone first by money that comes after all, and never less than nothing is left to expect (STS-6). */
+  /** Checks that later payments repay a write-off first, and that the claim is never negative (STS-6). */
   private checkClaim({ id, state, context }: SwapRow, before: SwapRow | undefined): void {
     const [expected, paid, off] = [
       micro(context.notional) + micro(context.reward),
@@ -122,7 +122,7 @@ export class SwapAudit {
     )
   }
 
-  /** Whether the rows have what a fact says; null: it is of something else. */
+  /** True if the rows contain a fact of the venue; null for a fact of another kind. */
   isApplied(fact: AccountFact): boolean | null {
     if (fact.type !== "swap") return null
     const { swap } = fact
@@ -130,7 +130,10 @@ export class SwapAudit {
     return row !== undefined && swap.payments.every(({ id }) => row.context.payments.some((each) => each.id === id))
   }
 
-  /** In the end every swap of the venue is here with all that it has paid, and none is in flight. */
+  /**
+   * Checks at the end of a run that the rows have every swap of the venue with all its payments, and that none is in
+   * flight.
+   */
   checkEnd(isUnheard: (swap: VenueSwap) => boolean): void {
     const { findings, venue } = this.parts
     for (const swap of venue.desk.swaps.values()) {
@@ -146,6 +149,6 @@ export class SwapAudit {
   }
 }
 
-/** All that staff ever gave up of a swap, whatever came of it. */
+/** The sum of all write-offs of a swap, repaid ones included. */
 const givenUp = (context?: SwapRow["context"]): bigint =>
   (context?.writeOffs ?? []).reduce((sum, { amount }) => sum + micro(amount), 0n)

@@ -1,7 +1,7 @@
 /**
- * Virtual time of a simulation: every task of every process runs from one queue, in one synchronous loop, so that a seed
- * decides the whole run. A lane is one process (or the world outside): killed, its tasks are gone as after kill -9;
- * stalled, they wait as under a long pause. Source: architecture, Time and chance.
+ * Virtual time of a simulation. All tasks of all processes run from one queue in one synchronous loop, so that a seed
+ * decides the whole run. A lane is one process, or the world outside. The tasks of a killed lane never run, as after
+ * kill -9; those of a stalled lane wait, as during a long pause. Source: architecture, Time and chance.
  */
 import { Clock, Duration, Effect, Scheduler } from "effect"
 
@@ -12,12 +12,12 @@ interface Task {
   readonly run: () => void
 }
 
-/** Thrown by a task to end its lane at that very point. */
+/** A task throws it to end its lane at that point. */
 export class LaneKilled extends Error {}
 
 export class Timeline {
   now: number
-  /** The lane whose task runs. */
+  /** The lane of the running task. */
   current: Lane | null = null
   private order = 0
   /** A binary heap by time, then by order of scheduling. */
@@ -29,11 +29,11 @@ export class Timeline {
   }
 
   add(lane: Lane, run: () => void, delayMillis: number): void {
-    // Whole milliseconds, as a clock shows them, whatever somebody asked to sleep.
+    // Whole milliseconds, like a clock, whatever duration a sleep has.
     this.push({ at: this.now + Math.ceil(Math.max(0, delayMillis)), order: this.order++, lane, run })
   }
 
-  /** Runs everything due up to `until` (Unix ms), or until `enough` says so after a task. */
+  /** Runs all tasks due up to `until` (Unix ms), or until `enough` returns true after a task. */
   run(until: number, enough: () => boolean = () => false): void {
     while (!enough()) {
       const next = this.heap[0]
@@ -50,7 +50,7 @@ export class Timeline {
     }
   }
 
-  /** Nothing happens for a while: what was due meanwhile comes late, in its order. */
+  /** Jumps forward in time. Tasks due meanwhile run late, in their order. */
   leap(millis: number): void {
     this.now += millis
   }
@@ -115,7 +115,7 @@ export class Lane {
     this.clock = makeClock(this)
   }
 
-  /** Runs `task` later; the answer cancels it. */
+  /** Runs `task` later. Returns a function that cancels it. */
   after(delayMillis: number, task: () => void): () => void {
     let cancelled = false
     this.timeline.add(this, () => (cancelled ? undefined : task()), delayMillis)
@@ -124,7 +124,7 @@ export class Lane {
     }
   }
 
-  /** Ends the lane: nothing of it runs any more. */
+  /** Ends the lane; none of its tasks runs afterwards. */
   kill(): void {
     this.alive = false
   }
@@ -149,19 +149,22 @@ const makeClock = (lane: Lane): Clock.Clock => {
   } as Clock.Clock
 }
 
-/** What takes the place of the process's chance and console. */
+/** Replacements for the process's randomness and console. */
 export interface Outside {
-  /** Frames of an error's stack that are kept: thousands of failures in a run are answers that nobody prints. */
+  /**
+   * Kept frames of an error's stack. A run makes thousands of failures that are answers, and nothing prints their
+   * stacks.
+   */
   readonly frames: number
   /** A number in [0, 1). */
   readonly chance: () => number
-  /** Takes what a living lane prints; what is printed after a lane's death is lost. */
+  /** Receives the output of a living lane; that of a dead lane is dropped. */
   readonly print: (text: string) => void
 }
 
 /**
- * Runs a simulation with the process's own timers, clocks, chance and console replaced by those of the timeline. The middleware
- * that waits by `setTimeout` so waits in virtual time, and a real timer could not slip in unnoticed.
+ * Runs a simulation with the process's timers, clocks, randomness and console replaced by those of the timeline. So
+ * middleware that uses `setTimeout` waits in virtual time, and a timer outside of every lane throws.
  */
 export const inVirtualTime = <A>(timeline: Timeline, { chance, print, frames }: Outside, run: () => A): A => {
   const laneNow = (): Lane => {
@@ -212,7 +215,7 @@ const refuse = (what: string): never => {
   throw new Error(`${what} has no place in a simulation`)
 }
 
-/** Puts values in place; the answer puts the old ones back. */
+/** Sets properties. Returns a function that restores the previous ones. */
 const replace = (places: ReadonlyArray<readonly [object, string, unknown]>): (() => void) => {
   const kept = places.map(([holder, name]) => [holder, name, Object.getOwnPropertyDescriptor(holder, name)] as const)
   for (const [holder, name, value] of places)

@@ -1,16 +1,22 @@
-/** What the auditor knows of durable timers: which are set, and that each goes with what it did (architecture, timers). */
+/**
+ * Checks durable timers: the timers that are set, and that each is removed together with its effect (architecture,
+ * timers).
+ */
 import type { Commit } from "../../src/runtime/engine/journal/Commit.ts"
 import type { Findings } from "./Findings.ts"
 
-/** The request id of what a timer does, and the label under which it does it: its turn ends with what risk and protection do. */
+/**
+ * The request id of a timer's turn, and the key label of its audit rows. The same turn ends with the policies of risk
+ * and protection, which have labels of their own.
+ */
 const firing = "timer"
 const timersLabel = "timer"
 
 export class TimerAudit {
-  /** Timers fired so far. */
+  /** The number of timers that fired. */
   fired = 0
   private readonly findings: Findings
-  /** When each timer is due, Unix ms, by subject and name. */
+  /** The due time of each timer, Unix ms, by subject and name. */
   private readonly set = new Map<string, number>()
 
   private readonly onFired: (handler: string) => void
@@ -30,7 +36,8 @@ export class TimerAudit {
     )
     for (const { subject, name, dueAt } of fired) {
       const known = this.set.get(`${subject} ${name}`)
-      // It was looked up before a commit cleared it: it does nothing, or what was answered meanwhile is asked once more.
+      // The timer was read before a commit cleared it. Its turn then has no effect, or repeats a query that was
+      // answered meanwhile.
       if (known === undefined && !didSomething(name, rows)) continue
       this.fired++
       this.onFired(name.split(":", 1)[0] ?? name)
@@ -45,7 +52,7 @@ export class TimerAudit {
   }
 }
 
-/** Whether a timer has done something in its turn: to its contract or swap, or to anything that the audit tells of. */
+/** True if the turn of a timer changed its contract or swap, or wrote an audit row. */
 const didSomething = (name: string, { audit = [], barrierContracts = [], swaps = [] }: Commit["rows"]): boolean => {
   const [handler = "", id] = name.split(":")
   const objects = handler.startsWith("contract.") ? barrierContracts : handler.startsWith("swap.") ? swaps : []

@@ -1,6 +1,6 @@
 /**
- * What clients that trade ask for in a simulation: what brings them to level MICA_MIFID, previews, requests for quotes to open
- * and to close contracts, accepts of quotes good and bad, cancels.
+ * The requests of clients that trade contracts and swaps: the papers for level MICA_MIFID, previews, requests for
+ * quotes to open and close contracts, accepts of good and bad quotes, cancels.
  */
 import type { SeededRandom } from "../../simulator/partner/SeededRandom.ts"
 import { questionnaire1 } from "../../src/machines/appropriateness/questionnaire1.ts"
@@ -15,17 +15,17 @@ import type { PartnerAccount, World } from "./World.ts"
 
 type Asked = Pick<PartnerCall, "method" | "path" | "body">
 
-/** Routes that take no Idempotency-Key have none to send. */
+/** A call of a trading client. `keyed`: its route takes an Idempotency-Key. */
 export interface Trade extends Asked {
   readonly keyed: boolean
 }
 
 const hourMillis = 3_600_000
-/** Cash below which a client brings money first, micro-USDC. */
+/** A client with less cash deposits money first, micro-USDC. */
 const least = 100_000_000n
 
 export class TraderDesk {
-  /** What level MICA_MIFID needs of a client, in any order. */
+  /** The calls that raise a client to level MICA_MIFID, in any order. */
   readonly papers: ReadonlyArray<(clientId: number) => Trade> = [
     (clientId) => ({ method: "PUT", path: `${pathOf(clientId)}/mifid`, body: sampleMifid(), keyed: true }),
     (clientId) => {
@@ -41,7 +41,7 @@ export class TraderDesk {
     this.random = world.fork()
   }
 
-  /** The next thing that a client asks for; "money": it brings or takes some. */
+  /** The next request of a client. "money in": it deposits; "money": it deposits or withdraws. */
   next(partner: PartnerAccount, clientId: number): Trade | "money in" | "money" {
     const { random, world } = this
     const on = pathOf(clientId)
@@ -60,7 +60,7 @@ export class TraderDesk {
     return this.request(on)
   }
 
-  /** A request to open: near or far, long or short, now and then one that is refused. */
+  /** A request to open: near or far, long or short, sometimes one that is refused. */
   private request(on: string): Trade {
     const { random, world } = this
     const { price } = world.venue.desk
@@ -87,7 +87,7 @@ export class TraderDesk {
     return { method: "POST", path: `${on}/rfq`, body, keyed: true }
   }
 
-  /** A quote of an open request, whatever has become of both by now; null: there is none. */
+  /** An accept of a quote for an open request; both may have ended meanwhile. Null without a quote. */
   private accept(on: string, clientId: number): Trade | null {
     const { random, world } = this
     const refs = new Set(this.open(clientId).map(({ id }) => requestRef(id)))
@@ -106,7 +106,7 @@ export class TraderDesk {
     return { method: "POST", path: `${on}/rfq/${this.random.pick(open).id}/cancel`, body: null, keyed: false }
   }
 
-  /** An open contract, now and then one that is over. */
+  /** A request to close a contract, sometimes one that has ended. */
   private close(on: string, clientId: number): Trade | null {
     const { random, world } = this
     const own = [...world.contracts.contracts.values()].filter((row) => row.clientId === clientId)
@@ -122,7 +122,7 @@ export class TraderDesk {
   }
 }
 
-/** A part of an offer: mostly of a new one, now and then of one that is gone, or more than there is. */
+/** A take of an offer: mostly of a recent one, sometimes of one that is gone, or of more than it offers. */
 export const takeOf = (world: World, random: SeededRandom, clientId: number): Trade | null => {
   const { offers } = world.venue.desk
   if (offers.length === 0) return null

@@ -1,7 +1,7 @@
 /**
- * What a simulation holds the service to in its talk with the venue (A2-26, A2-95, A2-96, A2-115): at each commit that an
- * account's events are taken in their turn and leave what they say, and that the cursor passes none that is not taken, in
- * the end that both sides say the same of every ref.
+ * Checks how the service processes the venue's messages (A2-26, A2-95, A2-96, A2-115). At each commit, an account's
+ * events are applied in order and their facts are stored, and the cursor passes no event that is not applied. At the
+ * end, service and venue agree on every ref.
  */
 import { moneyApart, ownMoney, venueMoney } from "../../src/machines/reconciliation/money.ts"
 import { refOfFact } from "../../src/machines/venue/VenueEvent.ts"
@@ -28,13 +28,15 @@ export interface VenueAuditParts {
 
 export class VenueAudit {
   private readonly parts: VenueAuditParts
-  /** How far each account is taken, and whose it is. */
+  /** The sequence of the last applied event of each account. */
   private readonly sequences = new Map<string, number>()
   private readonly accounts = new Map<number, string>()
-  /** Names of all calls that a commit has asked for. */
+  /** The names of all calls that commits have requested. */
   private readonly asked = new Set<string>()
   private cursor = 0
-  /** Where the service went on after the venue had forgotten what it would have read. */
+  /**
+   * The event number at which the service continued after the venue had dropped events that the service had not read.
+   */
   private wentOnFrom = 0
 
   constructor(parts: VenueAuditParts) {
@@ -45,7 +47,7 @@ export class VenueAudit {
     const { took } = this.parts
     for (const { id, uid } of rows.clients ?? []) this.accounts.set(id, uid)
     for (const { ref } of rows.venueCalls ?? []) this.asked.add(ref)
-    // An account that is opened has no events yet.
+    // An account that was just opened has no events yet.
     const taken = (rows.venueAccounts ?? []).filter((row) => row.sequence > 0)
     for (const { clientId, sequence } of taken) this.checkSequence(clientId, sequence)
     const ended = rows.venueProbes?.some(({ state }) => state === "EXECUTED") === true
@@ -54,7 +56,10 @@ export class VenueAudit {
     for (const { number } of rows.venueCursor ?? []) this.checkCursor(number)
   }
 
-  /** A call leaves a process. Accounts are opened before the first of theirs, under names of their own. */
+  /**
+   * Checks that a commit requested a call before it leaves a process. Accounts are opened before their first call,
+   * under names of their own.
+   */
   called(refs: ReadonlyArray<string>): void {
     for (const ref of refs) {
       const known = this.asked.has(ref) || isAccount(ref)
@@ -63,8 +68,8 @@ export class VenueAudit {
   }
 
   /**
-   * Events of an account are taken once and in their turn, several in one commit too, and each leaves what it says; only what
-   * the venue does not keep is passed over.
+   * Checks that events of an account are applied once and in order, several in one commit as well, and that their facts
+   * are stored. Only events that the venue no longer keeps may be skipped.
    */
   private checkSequence(clientId: number, sequence: number): void {
     const { findings, took, venue } = this.parts
@@ -87,7 +92,7 @@ export class VenueAudit {
     this.sequences.set(account, sequence)
   }
 
-  /** Whether the store has what an event says of its object, or it is set aside. */
+  /** True if the store has the facts of an event, or the event is quarantined. */
   private isApplied({ fact, number }: AccountEvent): boolean {
     const { contracts, orders, funding, store, swaps, venue } = this.parts
     const applied =
@@ -101,7 +106,7 @@ export class VenueAudit {
     return isAside()
   }
 
-  /** Whoever begins at the cursor misses no event that could still be had. */
+  /** Checks that a reader that starts at the cursor misses no event that the venue still keeps. */
   private checkCursor(number: number): void {
     const { findings, venue } = this.parts
     findings.expect(
@@ -120,13 +125,13 @@ export class VenueAudit {
   }
 
   /**
-   * Events that should be taken and are not: those that the venue keeps. What it has forgotten of an account that was never
-   * heard of is fetched with the next event of that account only.
+   * Kept events that the service should have applied and has not. Dropped events of an account without any applied
+   * event are read only with the next event of that account.
    */
   private missing(): ReadonlyArray<AccountEvent> {
     const { core, events } = this.parts.venue
     return events.filter(({ fact: { account, sequence, type }, number }) => {
-      // Heard without a turn, and read again by whoever begins anew.
+      // The service receives a quote without a turn, and reads it again after a restart.
       if (type === "quote") return false
       const taken = this.sequences.get(account)
       if (sequence <= (taken ?? 0)) return false
@@ -134,14 +139,14 @@ export class VenueAudit {
     })
   }
 
-  /** Whether the service has taken everything that the venue has said. */
+  /** True if the service has applied all events of the venue. */
   get caughtUp(): boolean {
     const { store, venue } = this.parts
     const [cursor] = store.rows("venueCursor")
     return (cursor?.number ?? 0) === venue.core.number && this.missing().length === 0
   }
 
-  /** Once everything has come to rest. */
+  /** Checks at the end of a run, when no work is left. */
   checkEnd(): void {
     const { contracts, findings, store, swaps, venue } = this.parts
     const probes = store.rows("venueProbes")
@@ -174,7 +179,7 @@ export class VenueAudit {
     this.checkMoney(forgotten)
     findings.expect(store.rows("venueCalls").length === 0, "venue", () => "calls are left in flight")
     findings.expect(this.caughtUp, "venue", () => `of ${venue.core.number} events ${this.behind()}`)
-    // A row without a number is a loss of events, or an answer that does not fit.
+    // A quarantined row without an event number is a loss of events, or an answer that does not fit.
     for (const { number, reason } of store.rows("venueQuarantine")) {
       findings.expect(
         number === null ? venue.forgot || venue.misled : venue.spoiled.has(number),
@@ -185,8 +190,8 @@ export class VenueAudit {
   }
 
   /**
-   * What the house account of the venue has of each client is what the venue's own books have of its account (A2-103), but for
-   * what it said and does not keep any more.
+   * Checks that the venue's house account has the same balance for each client as the venue's own books (A2-103),
+   * except for accounts with dropped events.
    */
   private checkMoney(forgotten: ReadonlySet<string>): void {
     const { findings, store, venue } = this.parts
@@ -202,7 +207,7 @@ export class VenueAudit {
     }
   }
 
-  /** What the cursor has not passed, for a person. */
+  /** The position of the cursor and the events beyond it, for the trace. */
   behind(): string {
     const [cursor] = this.parts.store.rows("venueCursor")
     const numbers = this.missing().map(({ number }) => number)
@@ -210,5 +215,5 @@ export class VenueAudit {
   }
 }
 
-/** The name of a call that opens an account. */
+/** True for the name of a call that opens an account. */
 const isAccount = (ref: string): boolean => ref.startsWith("U-")

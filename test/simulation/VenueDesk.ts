@@ -1,7 +1,7 @@
 /**
- * What lives at a simulation's venue beside its markets: a price that moves, at times across the level of a contract, dealers
- * who quote on requests, well and badly, and what the venue has said of requests, quotes and contracts so far: the truth that
- * the auditor holds the service to.
+ * The venue's market and dealers in a simulation: a price that moves, sometimes across the level of a contract, and
+ * dealers that send good and bad quotes. It records the venue's requests, quotes and contracts, with which the auditor
+ * compares the service.
  */
 import type { SeededRandom } from "../../simulator/partner/SeededRandom.ts"
 import type { InProcessVenue } from "../../simulator/venue/InProcessVenue.ts"
@@ -11,28 +11,28 @@ import type { VenueContract, VenueQuote, VenueRfq } from "../../src/machines/ven
 import type { Lane } from "./Timeline.ts"
 
 export const knockOut = "BTC-USDC-KO"
-/** Of the same base; a market that is delisted takes no price any more. */
+/** The market whose price moves. The others have the same base, and a delisted market takes no price. */
 const priced = "BTC-USDC-PERP"
 /** Ticks of the market in one USDC. */
 export const ticksInOne = 10
 const opening = 60_000 * ticksInOne
 /** The price stays so near to its middle that no order of a probe trades. */
 const nearness = 0.02
-/** Where the middle may go to. */
+/** The limits of the middle price. */
 const range = [0.3 * opening, 2.5 * opening] as const
 /**
  * The range of prices while the venue lies. After a restart the service judges a passed time by present marks, within five bands
  * of 10 %. A true price beyond them is left to staff (decision 31), and no run has staff for it.
  */
 const rangeOfLiar = [0.85 * opening, 1.2 * opening] as const
-/** A price is a mark for no longer; and how far the market itself moves between two of them, USDC. */
+/** The age up to which a price may serve as a mark, ms; and the market's own move between two such prices, USDC. */
 const lateMillis = 60_000
 const drift = 30
 const dealers = ["alpha", "beta", "gamma"]
 
 export interface SaidQuote {
   readonly rfqRef: string
-  /** As it was said first. */
+  /** The quote as first published. */
   readonly quote: VenueQuote
 }
 
@@ -44,21 +44,21 @@ export interface VenueDeskParts {
 }
 
 export class VenueDesk {
-  /** By id, as the venue said them last. */
+  /** The last report of each contract, by id. */
   readonly contracts = new Map<number, VenueContract>()
-  /** By ref, as the venue said them last. */
+  /** The last report of each request, by ref. */
   readonly requests = new Map<string, VenueRfq>()
   readonly quotes = new Map<number, SaidQuote>()
-  /** By ref, as the venue said them last. */
+  /** The last report of each swap, by ref. */
   readonly swaps = new Map<string, VenueSwap>()
-  /** Offers that were put on the board, the newest last. */
+  /** Ids of the published offers, the newest last. */
   readonly offers: Array<number> = []
   /** Ticks. */
   price = opening
   private middle = opening
-  /** Prices of the last while, with when they began, oldest first. */
+  /** Recent prices with their start times, oldest first. */
   private readonly recent: Array<{ readonly at: number; readonly price: number }> = [{ at: 0, price: opening }]
-  /** Called with each contract as it is executed, before anybody else knows of it. */
+  /** Called with each contract at its execution, before any process receives it. */
   onExecuted: (contract: VenueContract) => void = () => {}
   private readonly parts: VenueDeskParts
 
@@ -68,7 +68,7 @@ export class VenueDesk {
     this.write()
   }
 
-  /** Everything that the venue says of an account comes here at once, whatever becomes of it on its way. */
+  /** Records every fact of an account when the venue publishes it, before the faults of its transport. */
   hear(fact: AccountFact): void {
     if (fact.type === "contract") {
       if (!this.contracts.has(fact.contract.id)) this.onExecuted(fact.contract)
@@ -82,17 +82,17 @@ export class VenueDesk {
     if (isNew && fact.rfq.state === "OPEN") for (const dealer of dealers) this.quoteSoon(fact.rfq, dealer)
   }
 
-  /** Takes the market of knock-out contracts off the venue's list, which settles every contract. */
+  /** Delists the market of knock-out contracts, which settles every contract. */
   delist(): void {
     this.parts.core.apply({ type: "command", command: { type: "delist", symbol: knockOut } })
   }
 
-  /** The lowest and the highest price that somebody who is not up to date may take for the present one, USDC. */
+  /** The lowest and the highest price that a process with old marks may use as the present one, USDC. */
   get lately(): readonly [low: number, high: number] {
     return this.since(lateMillis)
   }
 
-  /** The lowest and the highest price of the last so many milliseconds, with the one before them, USDC. */
+  /** The lowest and the highest price of the last `millis` milliseconds and of the price before them, USDC. */
   since(millis: number): readonly [low: number, high: number] {
     const { now } = this.parts.outside.timeline
     while (this.recent.length > 1 && (this.recent[1]?.at ?? now) < now - lateMillis) this.recent.shift()
@@ -130,7 +130,7 @@ export class VenueDesk {
     })
   }
 
-  /** Writers offer, pay a part or all before their time, and correct the fee. */
+  /** Writers publish offers, pay a part or all before maturity, and correct the fee. */
   private write(): void {
     const { core, random } = this.parts
     this.after(random.between(400, 4_000), () => {
@@ -156,14 +156,14 @@ export class VenueDesk {
     })
   }
 
-  /** The writers of the next so many swaps that mature pay nothing. */
+  /** Lets the writers of the next `times` maturing swaps pay nothing. */
   defaultNext(times: number): void {
     const any = { symbol: null, forMillis: null, delayMillis: null } as const
     const command = { type: "fault", kind: "writer-default", route: "all", times, ...any } as const
     this.parts.core.apply({ type: "command", command })
   }
 
-  /** Moves the price every now and then: a little, by a jump, or to a level of an open contract and over it. */
+  /** Moves the price repeatedly: a little, by a jump, or to the level of an open contract and across it. */
   private move(): void {
     const { random } = this.parts
     this.after(random.between(300, 2_500), () => {
@@ -181,7 +181,7 @@ export class VenueDesk {
     })
   }
 
-  /** From one mark to the next the price goes to such a share of itself, and stays near to that. */
+  /** Moves the price in one step to this share of itself; it then stays near the new price. */
   gap(share: number): void {
     const { core, outside } = this.parts
     core.advance(outside.timeline.now)

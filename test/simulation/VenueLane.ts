@@ -1,8 +1,7 @@
 /**
- * The venue of a simulation: the simulator's real core on virtual time, behind faults that come from the seed. Requests and
- * answers are lost, late, silent or refused, lookups lag; events are dropped, doubled, late, out of order, unreadable or
- * absurd; connections are cut, the venue restarts, now and then without the events it had, and time jumps while a call is
- * on its way.
+ * The venue of a simulation: the simulator's real core on virtual time, with faults from the seed. Requests and answers
+ * are lost, late, unanswered or refused, and lookups lag. Events are dropped, doubled, late, out of order, unreadable
+ * or absurd. Connections are cut, the venue restarts (sometimes without its events), and time jumps during a call.
  */
 import { Effect, Stream } from "effect"
 import { SeededRandom } from "../../simulator/partner/SeededRandom.ts"
@@ -28,33 +27,33 @@ import { VenueDesk } from "./VenueDesk.ts"
 export interface VenueLaneParts {
   readonly seed: number
   readonly timeline: Timeline
-  /** The venue is no process of the service: it lives as long as the world does. */
+  /** The lane of the world outside: the venue lives as long as the run, not as long as a process of the service. */
   readonly outside: Lane
   readonly random: SeededRandom
-  /** Hears which path is taken. */
+  /** Receives each path that is taken. */
   readonly took: (path: VenuePath) => void
-  /** Hears the names of calls as they leave a process. */
+  /** Receives the names of calls as they leave a process. */
   readonly called: (refs: ReadonlyArray<string>) => void
   readonly note: (line: string) => void
 }
 
 export type AccountEvent = VenueEvent & { readonly fact: AccountFact }
 
-/** Three markets of one base, which move by themselves once a minute: what a seed pays for the venue stays small. */
+/** Three markets of one base. They move by themselves only once a minute, to keep the cost of a seed low. */
 const markets = bases
   .filter(({ base }) => base === "BTC")
   .map((base) => ({ ...base, families: ["SPOT", "PERP", "BARRIER"] as const, volatility: 0.3 }))
-/** One level a side: an order that is larger is filled in part. */
+/** One level a side, so that a larger order is filled in part. */
 const books = { "BTC-USDC-PERP": { levels: 1 }, "BTC-USDC": { levels: 1 } }
-/** What trades at once does so in several trades, so that orders are filled in parts. */
+/** An order that trades at once does so in several trades, so that orders are filled in parts. */
 const orders = { "BTC-USDC-PERP": { slices: 2 }, "BTC-USDC": { slices: 3 } }
 const tickMillis = 60_000
 /** One seed in this many has a venue that lies. */
 const liarEvery = 5
 const beatMillis = 1_000
-/** By itself, or of a reason that comes too often by how many more there were. */
+/** The log line of one quarantined message, or of the number of further ones for the same reason. */
 const setAside = /^(a message of the venue is|\d+ more messages of this kind were) quarantined/
-/** What the service may log at level Error once a fault gave it cause, each with that fault. */
+/** Lines that the service may log at level Error after a fault, each with that fault. */
 const excuses: ReadonlyArray<readonly [cause: VenuePath | null, words: RegExp]> = [
   // A market without a counterparty rejects a leg without any fault.
   [null, /^the venue refused a leg that protects a position/],
@@ -81,15 +80,15 @@ export class VenueLane {
   readonly trading = { orders: new Map<string, VenueOrder>(), fills: new Map<string, VenueFill>() }
   /** Every event of an account, in the order of the numbers. */
   readonly events: Array<AccountEvent> = []
-  /** Numbers of events that a reader got as something that can't be believed. */
+  /** Numbers of events that a reader received in an impossible form. */
   readonly spoiled = new Set<number>()
-  /** Numbers of events that a reader received with a lie. */
+  /** Numbers of events that a reader received with one member changed (`lieAbout`). */
   readonly lied = new Set<number>()
-  /** Until then nobody reaches the venue, Unix ms. */
+  /** The time until which no process reaches the venue, Unix ms. */
   private awayUntil = 0
   private forgetful = false
   private calm = false
-  /** How long time jumps once a call is on its way, ms; 0: it does not. */
+  /** The jump of time during the next call, ms; 0: none. */
   private jump = 0
   private readonly parts: VenueLaneParts
   /** Random choices of a venue that lies. A separate source leaves the other choices unchanged. */
@@ -116,7 +115,7 @@ export class VenueLane {
     this.beat()
   }
 
-  /** The venue as one process reaches it. */
+  /** The venue's port for one process. */
   port(lane: Lane): VenueShape {
     const { outside, timeline } = this.parts
     const port = this.core.port({
@@ -148,7 +147,10 @@ export class VenueLane {
     }
   }
 
-  /** The venue goes down for a moment. `kept`: of its events it then has at most so many. */
+  /**
+   * Restarts the venue after a short outage. `kept`: the number of its last events that it keeps; all of them if
+   * absent.
+   */
   restart(kept?: number): void {
     const { random, timeline, note } = this.parts
     this.took(kept === undefined ? "venue restarted" : "events gone")
@@ -157,24 +159,24 @@ export class VenueLane {
     this.awayUntil = timeline.now + random.between(20, 2_000)
   }
 
-  /** It goes down with the next event that it says, which nobody hears, and hardly has any when it is back. */
+  /** Restarts the venue at its next event, which no reader receives; it then keeps few events. */
   forgetNext(): void {
     this.forgetful = true
   }
 
-  /** Every connection ends. */
+  /** Ends every connection. */
   cut(): void {
     this.took("stream cut")
     this.parts.note("the venue's streams are cut")
     this.core.disconnect()
   }
 
-  /** Time jumps by so much, ms, in the midst of the next call. */
+  /** Lets time jump by `millis` during the next call. */
   jumpInCall(millis: number): void {
     this.jump = millis
   }
 
-  /** The faults are over. */
+  /** Ends the faults. */
   rest(): void {
     this.calm = true
     this.awayUntil = 0
@@ -182,17 +184,17 @@ export class VenueLane {
     this.forgetful = false
   }
 
-  /** Whether it has lost events that it had said. */
+  /** True if the venue has lost published events. */
   get forgot(): boolean {
     return this.caused.has("events gone")
   }
 
-  /** Whether an answer of it was a lie. */
+  /** True if the venue has sent a changed answer. */
   get misled(): boolean {
     return this.caused.has("answer lies")
   }
 
-  /** Whether a fault or the market explains a line that a process has logged at level Error. */
+  /** True if a fault or the market explains a line that a process logged at level Error. */
   excuses(text: string): boolean {
     return excuses.some(([cause, words]) => (cause === null || this.caused.has(cause)) && words.test(text))
   }
@@ -215,7 +217,7 @@ export class VenueLane {
     })
   }
 
-  /** What happens to a request of the venue, or to its answer. */
+  /** The fault of a request to the venue, or of its answer. */
   private fault(asked: RequestKind, refs: ReadonlyArray<string>): RequestFault {
     const { called, random } = this.parts
     const isCall = asked !== "read" && asked !== "lookup" && asked !== "voidRefs"
@@ -231,7 +233,7 @@ export class VenueLane {
     if (late && isCall) this.took("call late")
     if (random.chance(isCall ? 0.2 : 0.05)) {
       const lost = random.pick(["before", "after"] as const)
-      // Whoever reads for a person waits for the word that the connection broke.
+      // A caller that reads for a user needs the error of the broken connection.
       const silent = asked !== "read" && random.chance(0.5)
       if (isCall) this.took(silent ? "venue silent" : lost === "before" ? "call lost" : "answer lost")
       return { ...times, lost, silent }
@@ -246,7 +248,7 @@ export class VenueLane {
     return { ...times, lag: random.between(100, 5_000) }
   }
 
-  /** In the midst of the call that leaves now. */
+  /** Jumps in time during the call that leaves now. */
   private leap(): void {
     const { outside, random, timeline, note } = this.parts
     const millis = this.jump
@@ -258,7 +260,10 @@ export class VenueLane {
     })
   }
 
-  /** When an event comes to those who listen; out of order where one waits longer than the next. */
+  /**
+   * The time at which each reader receives an event. Readers get events out of order when one is delayed longer than
+   * the next.
+   */
   private deliver(event: VenueEvent): Deliveries {
     const { random } = this.parts
     const { fact } = event
@@ -286,7 +291,7 @@ export class VenueLane {
     return [random.between(0, 30), random.between(0, 1_000)]
   }
 
-  /** What it says of clients' orders, whatever becomes of it on its way. */
+  /** Records the venue's orders and fills when it publishes them, before the faults of their transport. */
   private hear(fact: AccountFact): void {
     if (fact.type === "funding") this.took("funding said")
     if (fact.type !== "order" && fact.type !== "fill") return
@@ -296,7 +301,7 @@ export class VenueLane {
     if (fact.type === "fill") this.trading.fills.set(`${ref} ${fact.fill.tradeId}`, fact.fill)
   }
 
-  /** An event on its way to one reader, now and then as nothing that can be read or believed. */
+  /** An event in transit to one reader, sometimes unreadable or absurd. */
   private spoil(event: VenueEvent): VenueEvent | ReturnType<typeof unreadable> {
     const { random } = this.parts
     const fact = this.lieAbout(refOfFact(event.fact), event.fact, lieOfFact, "event lies")
@@ -316,7 +321,7 @@ export class VenueLane {
     return { ...event, fact: { ...event.fact, order: { ...order, qty: `${order.qty}7` } } }
   }
 
-  /** An answer or a look-up on its way to the caller. */
+  /** An answer or a lookup in transit to the caller. */
   private answered(outcome: VenueOutcome): VenueOutcome {
     return this.lieAbout(outcome.ref, outcome, lieOfOutcome, "answer lies") ?? outcome
   }
@@ -347,7 +352,7 @@ export class VenueLane {
   }
 }
 
-/** A question to which the venue is silent ends as on a connection: with the time that its reader gives it. */
+/** Ends an unanswered request by the timeout of its reader, as on a real connection. */
 const inTime = <A>(question: Effect.Effect<A, VenueUnanswered>): Effect.Effect<A, VenueUnanswered> =>
   Effect.timeoutOrElse(question, {
     duration: answerWithin,

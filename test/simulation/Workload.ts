@@ -1,7 +1,8 @@
 /**
- * What partners, the operator and compliance do in a simulation: onboardings, revisions and re-onboardings, collateral
- * reports, deposit notices and withdrawal requests with every kind of repeat, settlement reports, MiFID blocks, tests,
- * documents, webhooks, and the work of both desks, by several callers at once, each stubborn until it is answered.
+ * The work of partners, the operator and compliance in a simulation: onboardings, revisions and re-onboardings,
+ * collateral reports, deposit notices and withdrawal requests with every kind of repetition, settlement reports, MiFID
+ * blocks, questionnaires, documents, webhooks, and the commands of staff. Several callers work at once, and each
+ * repeats a call until it is answered.
  */
 import type { SeededRandom } from "../../simulator/partner/SeededRandom.ts"
 import { questionnaire1 } from "../../src/machines/appropriateness/questionnaire1.ts"
@@ -21,7 +22,7 @@ import { StatementDesk } from "./StatementDesk.ts"
 import { type Trade, TraderDesk } from "./TraderDesk.ts"
 import type { PartnerAccount, World } from "./World.ts"
 
-/** Steps of each partner session, and of the operator. */
+/** Steps of each partner session, and of the other sessions. */
 const partnerSteps = 13
 const operatorSteps = 16
 const operatorSessions = 2
@@ -30,14 +31,14 @@ const dealingSteps = 25
 const statementSteps = 6
 const sessionsPerPartner = 2
 const tradingSessions = 3
-/** How often a step of those who place orders is a scene. */
+/** The probability that a step of a partner with orders is a scene (OrderScenes.ts). */
 const sceneChance = 0.15
 const sceneChanceInFalls = 0.35
 /** Clients that may trade before any fault. */
 const tradersAtFirst = 2
-/** Sendings of one call before its caller gives up for now. */
+/** Attempts of one call before its caller abandons it. */
 const patience = 8
-/** Of the same once the faults are over: a stream of the venue that fell silent before is given up after 5 s. */
+/** The same after the faults: a stream of the venue that stopped during them is closed after 5 s. */
 const lastPatience = 3 * patience
 
 interface Unanswered {
@@ -46,7 +47,7 @@ interface Unanswered {
 }
 
 export class Workload {
-  /** Calls that got no final answer while the faults raged. */
+  /** Calls without a final answer during the faults. */
   readonly unanswered: Array<Unanswered> = []
   readonly desk: OperatorDesk
   private readonly compliance: ComplianceDesk
@@ -58,7 +59,7 @@ export class Workload {
   private readonly world: World
   private readonly random: SeededRandom
   private readonly sent: Array<Unanswered> = []
-  /** Longest pause between two steps of a session, ms. */
+  /** The longest pause between two steps of a session, ms. */
   private readonly pace: number
   private running = 0
   private calls = 0
@@ -96,7 +97,10 @@ export class Workload {
     this.session(statementSteps, (done) => this.statements.step(done))
   }
 
-  /** Brings the first clients of each partner whose clients trade, from one on, as far as their first request; run before any fault. */
+  /**
+   * Brings the first clients of each trading partner, from index `at` on, to their first request. Run it before any
+   * fault.
+   */
   setUpTraders(at: number, done: () => void): void {
     const partner = this.world.partners.filter(isTrading)[at]
     if (partner === undefined) return done()
@@ -123,7 +127,7 @@ export class Workload {
     next(steps)
   }
 
-  /** Sends until the answer is final, or patience is over and `giveUp` is told. */
+  /** Sends the call until its answer is final, or at most `left` times; then it calls `giveUp`. */
   settle(
     partner: PartnerAccount,
     call: PartnerCall,
@@ -132,12 +136,12 @@ export class Workload {
     left = patience
   ): void {
     this.world.send(partner, call, this.random, (answer) => {
-      // Another request may have taken the key while this one got no answer: that is an answer too.
+      // Another request may have taken the Idempotency-Key while this one had no answer: that is a final answer too.
       if (answer !== null && (isFinal(answer) || answer.body === keyReused)) {
         this.learn(partner, call, answer)
         return done()
       }
-      // Without a clear answer a partner looks how things stand.
+      // Without a clear answer a partner reads the account.
       const [, client] = /clients\/(\d+)\/(?:collateral|deposits|withdrawals)$/.exec(call.path) ?? []
       if (client !== undefined) this.world.read(partner, Number(client), this.random, () => {})
       if (left <= 1) {
@@ -148,7 +152,7 @@ export class Workload {
     })
   }
 
-  /** Once the faults are over: every call that is still open gets its answer; `done` when all did. */
+  /** After the faults: sends every open call until it is answered, then calls `done`. */
   reconcile(done: () => void): void {
     const open = this.unanswered.splice(0)
     let left = open.length
@@ -159,7 +163,7 @@ export class Workload {
     }
   }
 
-  /** Once the faults are over: each client takes a deposit and shows its cash; `done` when all did. */
+  /** After the faults: each client gets a deposit and its cash is read. `done` is called at the end. */
   probe(partner: PartnerAccount, done: () => void): void {
     let left = partner.clients.length * 2
     if (left === 0) return done()
@@ -210,7 +214,7 @@ export class Workload {
     return this.world.read(partner, client, random, () => done())
   }
 
-  /** Sends what is in a wave at once, and the next wave when all of it is answered. */
+  /** Sends the requests of a wave at once, and the next wave after all answers. */
   private play(partner: PartnerAccount, [wave, ...others]: Scene, done: () => void): void {
     if (wave === undefined) return done()
     let left = wave.length
@@ -220,7 +224,7 @@ export class Workload {
       })
   }
 
-  /** Sends a new call; sometimes a second time at once, from elsewhere. */
+  /** Sends a new call; sometimes a second caller sends it at the same time. */
   private issue(partner: PartnerAccount, call: PartnerCall, done: () => void): void {
     this.sent.push({ partner, call })
     this.world.auditor.sent(call)
@@ -228,7 +232,7 @@ export class Workload {
     this.settle(partner, call, done)
   }
 
-  /** Sends an old call again, or another one under its key. */
+  /** Sends an old call again, or another one with its key. */
   private repeat(partner: PartnerAccount, done: () => void): void {
     const own = this.sent.filter((entry) => entry.partner === partner)
     const { call } = this.random.pick(own)
@@ -250,16 +254,16 @@ export class Workload {
   }
 
   private onboarding(partner: PartnerAccount): PartnerCall {
-    // A published name of the sandbox: durable timers decide on its bearer.
+    // A published name of the sandbox: durable timers decide about its client.
     const named =
       this.random.chance(isTrading(partner) ? 0.05 : 0.3) && !partner.changesCustody
         ? this.random.pick(timedNames)
         : null
-    // Every now and then a person, a reference or an e-mail that is known already.
+    // Sometimes a person, a reference or an e-mail that is already known.
     const n = this.persons > 0 && this.random.chance(0.25) ? this.random.between(1, this.persons) : ++this.persons
     const body = sampleOnboarding(n, "sim", this.world.timeline.now)
     const ref = this.random.chance(0.1) ? "sim-1" : body.partnerClientRef
-    // Some papers end in the night after the run.
+    // Some identity documents expire in the night after the run.
     const lastDay = new Date(this.world.timeline.now + dayMillis).toISOString().slice(0, 10)
     const identification = this.random.chance(0.1)
       ? { ...body.kyc.identification, expiration_date: lastDay }
@@ -277,7 +281,7 @@ export class Workload {
     return row?.custodyModel === "BROKER"
   }
 
-  /** Money in or out the way the partner's custody model has it; every now and then the other way, which is refused. */
+  /** Money in or out by the partner's custody model; sometimes by the other one, which is refused. */
   private money(partner: PartnerAccount, clientId: number, ref: string | null): PartnerCall {
     const broker = this.isBroker(partner) !== this.random.chance(0.03)
     if (!broker) return this.collateral(partner, clientId, ref)
@@ -318,7 +322,7 @@ export class Workload {
     return { ...call, body: { partnerRef: ref ?? `ref-${call.id}`, direction, amount } }
   }
 
-  /** All that a client holds, taken out; null when no client holds anything. */
+  /** A withdrawal of all that a client has; null if no client has cash. */
   private unwinding(partner: PartnerAccount): PartnerCall | null {
     const held = this.world.store.rows("balances").find((row) => row.partnerId === partner.partnerId && row.cash > 0n)
     if (held === undefined) return null
@@ -330,7 +334,7 @@ export class Workload {
   }
 
   private trade(partner: PartnerAccount, clientId: number): PartnerCall {
-    // Where markets fall those who place orders have contracts beside them.
+    // In falling markets partners with orders trade contracts as well.
     const orders = partner.orders && !(this.world.falls && this.random.chance(0.25))
     const next = (orders ? this.orders : this.traders).next(partner, clientId)
     if (next === "money") return this.money(partner, clientId, null)
@@ -342,13 +346,13 @@ export class Workload {
     return keyed ? call : { ...call, key: null }
   }
 
-  /** Enough for a few contracts. */
+  /** A deposit that is enough for a few contracts. */
   private funding(partner: PartnerAccount, clientId: number): PartnerCall {
     const call = this.moneyIn(partner, clientId)
     return { ...call, body: { ...(call.body as object), amount: String(this.random.between(200, 2_000)) } }
   }
 
-  /** What brings a client on: the whole file again after a rejection, the two halves of level MICA_MIFID, a document. */
+  /** Papers of a client: the whole KYC file after a rejection, one half of level MICA_MIFID, or a document. */
   private paper(partner: PartnerAccount, clientId: number): PartnerCall {
     const { random, world } = this
     const rejected = world.store
@@ -374,7 +378,7 @@ export class Workload {
     })
   }
 
-  /** The client's whole file anew, as it was sent first. */
+  /** The client's whole KYC file, sent again as at first. */
   private reonboarding(partner: PartnerAccount, clientId: number): PartnerCall {
     const { store, timeline } = this.world
     const ref = store.rows("clients").find(({ id }) => id === clientId)?.partnerClientRef ?? ""
@@ -382,14 +386,14 @@ export class Workload {
     return this.call(partner, "PUT", `${clientsPath}/${clientId}/kyc`, { kyc, identityCheck, attestation })
   }
 
-  /** The tax sections once more, which is another revision of the client's KYC package. */
+  /** The tax sections again, which are another revision of the client's KYC package. */
   private revision(partner: PartnerAccount, clientId: number): PartnerCall {
     const call = this.call(partner, "PUT", `${clientsPath}/${clientId}/kyc`, null)
     const { kyc, attestation } = sampleOnboarding(clientId, "sim", this.world.timeline.now)
     return { ...call, body: { kyc: { fatca: kyc.fatca, taxResidency: kyc.taxResidency }, attestation } }
   }
 
-  /** Up to so many cents, as a decimal string. */
+  /** An amount up to `most` cents, as a decimal string. */
   private amount(most: number): string {
     return (this.random.between(1, most) / 100).toFixed(2)
   }
@@ -416,7 +420,7 @@ export class Workload {
     this.issue(partner, this.call(partner, "POST", path, body), done)
   }
 
-  /** Some items, now and then one twice, and one that is not there. */
+  /** A bulk report on some items, sometimes with one item twice or an unknown one. */
   private bulk(partner: PartnerAccount, items: ReadonlyArray<{ readonly id: number }>): PartnerCall {
     const entries = Array.from({ length: this.random.between(1, 6) }, () => {
       const itemId = this.random.chance(0.9) ? this.random.pick(items).id : 999_999
@@ -439,7 +443,7 @@ export class Workload {
   }
 }
 
-/** Whether a call files money under a reference of the partner's own. */
+/** True for a call that files money under the partner's own reference. */
 const isFiling = ({ path }: PartnerCall): boolean => /\/(collateral|deposits|withdrawals)$/.test(path)
 
 const isTrading = ({ trades, orders }: PartnerAccount): boolean => trades || orders

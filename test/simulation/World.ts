@@ -1,5 +1,6 @@
 /**
- * What a simulation is made of: time, one store, processes that come and go over it, partners with their receivers, and the auditor who hears of everything. Chance comes from one seed; each component draws from a generator of its own.
+ * The parts of a simulation: time, one store, processes that start and end over it, partners with their receivers, and
+ * the auditor that observes all of them. Chance comes from one seed; each component draws from a generator of its own.
  */
 import { Effect, Exit } from "effect"
 import { createHash } from "node:crypto"
@@ -28,12 +29,12 @@ import { Lane, Timeline } from "./Timeline.ts"
 import { VenueAudit } from "./VenueAudit.ts"
 import { VenueLane } from "./VenueLane.ts"
 
-/** What a partner is set up with. */
+/** The terms of a partner. */
 export interface PartnerTerms {
   readonly custody: "BROKER" | "PARTNER"
-  /** What a sandbox partner asks of finance is decided at once. */
+  /** Requests of a sandbox partner to finance are decided at once. */
   readonly sandbox: boolean
-  /** It unwinds now and then, so that it can be given the other custody model. */
+  /** The partner sometimes empties its accounts, so that its custody model can change. */
   readonly changesCustody: boolean
   /** Its clients trade knock-out contracts. */
   readonly trades: boolean
@@ -43,31 +44,31 @@ export interface PartnerTerms {
   readonly reviewed: boolean
 }
 
-/** A partner as the world outside knows it. */
+/** A partner as the world outside the service knows it. */
 export interface PartnerAccount extends PartnerTerms {
   readonly code: string
   readonly partnerId: number
-  /** Of the key that it uses now. */
+  /** The secret of the key in use. */
   secret: string
   keyId: number
   readonly url: string
   readonly clients: Array<number>
 }
 
-/** 2026-11-20T23:59:30Z: one day ends while the work goes on. */
+/** 2026-11-20T23:59:30Z: the day ends during the run. */
 const start = 1_795_219_170_000
 /** Trace lines kept for a report. */
 const keptLines = 80
-/** In one run of so many the markets do not stay near to where they began. */
+/** Markets leave the range around their start in one of this many runs. */
 const fallingIn = 3
-/** How long a caller waits for an answer, ms. */
+/** The time that a caller waits for an answer, ms. */
 const callerPatience = 4_000
-/** A replaced process that learned it lives on for at most this long, ms. */
+/** The longest life of a replaced process after it has noticed that, ms. */
 const lingerMillis = 2_000
 
 export class World {
   readonly seed: number
-  /** Whether markets fall and gap in this run. */
+  /** True if markets fall and gap in this run. */
   readonly falls: boolean
   readonly timeline = new Timeline(start)
   readonly outside: Lane
@@ -76,11 +77,11 @@ export class World {
   readonly network: Network
   readonly partners: Array<PartnerAccount> = []
   readonly processes: Array<SimProcess> = []
-  /** Until when the store can't be reached, Unix ms. */
+  /** The time until which the store can't be reached, Unix ms. */
   awayUntil = 0
-  /** Once the faults are over: callers find the owner of the store only. */
+  /** True after the faults: callers then reach only the owner of the store. */
   calm = false
-  /** What goes wrong with a batch; null: nothing. */
+  /** The fault of the next batch; null: none. */
   batchFault: () => BatchFault | null = () => null
   readonly counts = { deaths: 0, unknown: 0, replayed: 0 }
   readonly venue: VenueLane
@@ -109,7 +110,7 @@ export class World {
     seams.storage?.(this.store)
     this.random = new SeededRandom(seed)
     this.outside = new Lane(this.timeline, "outside")
-    // Corrections wait for a second key in every other run: where they do not, more of them come to be settled.
+    // In every other run corrections need a second key. Without it, more corrections come to be settled.
     this.guarded = new Set(seed % 2 === 0 ? ["break close"] : ["break close", "ledger adjust"])
     this.auditor = new Auditor(this.store, this.guarded)
     this.network = new Network({
@@ -171,7 +172,7 @@ export class World {
     })
     this.episodes = new EpisodeAudit(margins)
     commits.trading = {
-      // What positions have gained covers it first.
+      // Gains of positions cover the holds of contracts first.
       tied: (clientId) => {
         const left = this.contracts.tied(clientId) - this.orders.gained(clientId, this.venue.desk.lately)
         return left > 0n ? left : 0n
@@ -192,7 +193,7 @@ export class World {
     this.store.onCommit = (commit) => {
       const writer = this.timeline.current?.name ?? "nobody"
       this.note(`${writer} commits ${commit.fence?.subject ?? "-"} ${Object.keys(commit.rows).join()}`)
-      // Before those whose statements these are: they tell of versions.
+      // Before the auditor of statement versions, which reads the same rows.
       this.nights.take(commit)
       this.auditor.committed(commit, this.timeline.now, writer)
       this.contracts.take(commit)
@@ -209,12 +210,12 @@ export class World {
     }
   }
 
-  /** A generator for one component. */
+  /** A random generator for one component. */
   fork(): SeededRandom {
     return this.random.fork()
   }
 
-  /** Adds a line to the trace, whose digest shows whether two runs were the same. */
+  /** Adds a line to the trace. Equal digests prove that two runs were equal. */
   note(line: string): void {
     const text = `${this.timeline.now - start} ${line}`
     this.digest.update(`${text}\n`)
@@ -226,7 +227,7 @@ export class World {
     return { digest: this.digest.copy().digest("hex"), lines: this.lines }
   }
 
-  /** Starts a process, which takes the store over from the one before. */
+  /** Starts a process, which takes over the store from the previous one. */
   launch(): SimProcess {
     const jitter = this.random.fork()
     const process: SimProcess = new SimProcess({
@@ -247,7 +248,7 @@ export class World {
         }),
       venue: ({ lane }) => this.venue.port(lane),
       onDefect: (text) => {
-        // What a process says after its death is heard by nobody.
+        // The output of a dead process reaches no one.
         if (process.lane.alive && !this.venue.excuses(text)) this.auditor.defect(process.name, text)
       },
       onUnknown: () => this.counts.unknown++,
@@ -270,7 +271,7 @@ export class World {
     return this.timeline.now < this.awayUntil
   }
 
-  /** The process a caller's connection goes to: mostly the newest one that is up. */
+  /** The process that a caller's connection reaches: mostly the newest ready one. */
   private route(random: SeededRandom): SimProcess | null {
     const ready = this.processes.filter((process) => process.ready)
     if (this.calm) return ready.find(({ name }) => name === this.store.owner) ?? null
@@ -278,7 +279,7 @@ export class World {
     return newest !== undefined && random.chance(0.15) ? random.pick(ready) : (newest ?? null)
   }
 
-  /** Sends a call; `heard` gets null when no answer comes (process gone, or patience is over). */
+  /** Sends a call. `heard` gets null without an answer: the process died, or the caller's timeout passed. */
   send(
     partner: PartnerAccount,
     call: PartnerCall,
@@ -298,7 +299,7 @@ export class World {
     )
   }
 
-  /** Runs an operator's command somewhere; null when no answer comes or nobody could say. */
+  /** Runs an operator's command in some process. The result is null without an answer, or with an unknown outcome. */
   operate<A>(
     name: string,
     random: SeededRandom,
@@ -318,7 +319,7 @@ export class World {
     )
   }
 
-  /** Reads a client's cash and has the auditor judge it. */
+  /** Reads a client's cash, which the auditor then checks. */
   read(partner: PartnerAccount, clientId: number, random: SeededRandom, heard: (served: boolean) => void): void {
     const from = this.timeline.now
     const process = this.route(random)
@@ -330,7 +331,7 @@ export class World {
         const shown = Exit.isSuccess(exit) ? exit.value : null
         const cash = shown?.balances[0]?.cash
         if (shown !== null) this.accounts.checkShown(clientId, shown)
-        // A replaced process does not know yet what its successor has done.
+        // A replaced process does not know the commits of its successor.
         if (shown !== null && cash !== undefined && this.store.owner === process.name) {
           this.auditor.read(clientId, cash, from, this.timeline.now)
           this.staked.checkShown(clientId, shown, from, this.timeline.now)
@@ -340,7 +341,7 @@ export class World {
     )
   }
 
-  /** Gives the first word only; without one in the caller's patience it is null. */
+  /** Passes on the first value only; null after the caller's timeout. */
   private once<A>(name: string, heard: (value: A | null) => void): (value: A | null) => void {
     let told = false
     const hear = (value: A | null) => {

@@ -1,4 +1,4 @@
-/** Deliberate faults in what is kept and shown of an account beside its postings (see mutations.ts). */
+/** Deliberate faults in the stored and shown figures of an account beside its postings (see mutations.ts). */
 import type { Commit } from "../../src/runtime/engine/journal/Commit.ts"
 import type { AccountTotalsRow } from "../../src/runtime/tables/account.ts"
 import type { LedgerTransactionRow } from "../../src/runtime/tables/ledger.ts"

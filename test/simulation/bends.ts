@@ -1,4 +1,7 @@
-/** How a deliberate fault bends a simulated process: its commits, what it is told, what the store shows it. */
+/**
+ * Tools for deliberate faults: they change a simulated process's commits, their outcomes, or the rows that the store
+ * shows.
+ */
 import type { Commit } from "../../src/runtime/engine/journal/Commit.ts"
 import type { Journal, Outcome } from "../../src/runtime/engine/journal/Journal.ts"
 import type { MemoryStore } from "../../src/runtime/engine/journal/MemoryStore.ts"
@@ -9,13 +12,13 @@ import type { Seams } from "./SimProcess.ts"
 
 export interface Mutation {
   readonly name: string
-  /** The invariants that tell of it; in single seeds another may come first. */
+  /** The invariants that notice the fault. In single seeds another one may notice it first. */
   readonly shows: ReadonlyArray<Invariant>
-  /** Fresh seams for one run. */
+  /** New seams for one run. */
   readonly seams: () => Seams
 }
 
-/** Every commit is bent before it is written. */
+/** Changes every commit before it is written. */
 export const commits = (bend: (commit: Commit, store: MemoryStore) => Commit): Seams => ({
   store: (store) => bentStore(store, { apply: (commit) => store.apply(bend(commit, store)) })
 })
@@ -37,12 +40,12 @@ export const only = (commit: Commit, table: keyof Commit["rows"]): Commit => ({
 
 type Submit = Journal["Service"]["submit"]
 
-/** The journal with another way to submit. */
+/** Replaces the journal's `submit`. */
 export const journal = (submit: (inner: Submit) => Submit): Seams => ({
   journal: (inner) => ({ ...inner, submit: submit((commit, done, lane) => inner.submit(commit, done, lane)) })
 })
 
-/** What the host is told is bent. */
+/** Changes the outcomes that the host receives. */
 export const told = (bend: (outcome: Outcome) => Outcome | null): Seams =>
   journal((submit) => (commit, done) => {
     submit(commit, (outcome) => {
@@ -63,13 +66,13 @@ export const anyEpoch = (commit: Commit, store: MemoryStore): Commit => {
 
 export const nameOf = ({ principal, key }: Tables["answers"]): string => `${principal} ${key}`
 
-/** Whether a commit stores an answer under a key that has one. */
+/** True if a commit stores an answer under a key that already has one. */
 export const isTaken = (commit: Commit, store: MemoryStore): boolean => {
   const names = new Set(store.rows("answers").map(nameOf))
   return commit.rows.answers?.some((answer) => names.has(nameOf(answer))) === true
 }
 
-/** What the store shows of one table is bent, as if somebody had been at the database. */
+/** Changes the rows of one table that the store shows, as after manipulation of the database. */
 export const tampered = <T extends TableName>(
   table: T,
   bend: (rows: ReadonlyArray<Tables[T]>) => ReadonlyArray<Tables[T]>

@@ -9,7 +9,7 @@ import { journal, type Mutation } from "./bends.ts"
 import { bentStore } from "./ObservedStore.ts"
 
 const nothing = { order: null, rfq: null, contract: null, swap: null } as const
-/** What a caller would be told that takes the venue's silence for a refusal. */
+/** The outcome that a caller gets if it takes a missing answer of the venue for a refusal. */
 export const refusedBySilence = (ref: string): VenueOutcome => ({
   ...nothing,
   ref,
@@ -19,7 +19,7 @@ export const refusedBySilence = (ref: string): VenueOutcome => ({
 })
 const isAccept = (ref: string): boolean => ref.startsWith("A-")
 
-/** A process to which a contract that has ended looks open when it is read back, with the last event of its account. */
+/** A process that reads ended contracts as open, and one event less as applied for the account. */
 const endsForgotten = (store: MemoryStore): MemoryStore =>
   bentStore(store, {
     image: (subject) => {
@@ -38,7 +38,7 @@ const endsForgotten = (store: MemoryStore): MemoryStore =>
     }
   })
 
-/** Settlements under keys of their own, so that the ledger takes a second one. */
+/** Changes the keys of settlements, so that the ledger accepts a second one. */
 const withOtherKeys = (commit: Commit): Commit => {
   const { ledgerTransactions } = commit.rows
   if (ledgerTransactions === undefined) return commit
@@ -48,7 +48,7 @@ const withOtherKeys = (commit: Commit): Commit => {
   return { ...commit, rows: { ...commit.rows, ledgerTransactions: renamed } }
 }
 
-/** A way to the venue on which a contract of a request that is over names no object of ours. */
+/** A connection to the venue on which a contract of an ended request names no object of the service. */
 const lateContractsLost = (venue: VenueShape, store: () => MemoryStore | null): VenueShape => {
   const isOver = (ref: string): boolean => {
     const row = store()

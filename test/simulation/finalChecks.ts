@@ -1,4 +1,4 @@
-/** What must hold of the store once a run is over and everything has come to rest. */
+/** The checks of the store at the end of a run, when no work is left. */
 import type { MemoryStore } from "../../src/runtime/engine/journal/MemoryStore.ts"
 import { chainBreak } from "../runtime/engine/chain.ts"
 import type { Auditor } from "./Auditor.ts"
@@ -15,7 +15,7 @@ export const finalChecks = (auditor: Auditor, store: MemoryStore, venue: VenueAu
   auditor.commits.screening.checkFound()
   checkDeliveries(auditor, store)
   venue.checkEnd()
-  // Last: whatever was changed breaks the chain, too.
+  // Last, because any change of the rows breaks the chain as well.
   checkAuditChain(auditor, store)
 }
 
@@ -77,7 +77,7 @@ const checkClaims = ({ findings }: Auditor, store: MemoryStore): void => {
     held(`collateral:${row.partnerId}:${factsOf(row).partnerRef}`, row.id)
   for (const row of store.rows("clients")) {
     held(`ref:${row.partnerId}:${row.partnerClientRef}`, row.id)
-    // A closed account has given its e-mail back.
+    // A closed account has released its e-mail.
     if (row.state !== "CLOSED") held(`email:${row.email}`, row.id)
   }
 }

@@ -1,4 +1,7 @@
-/** Deliberate faults in close-outs and negative balance protection: restriction, orders, write-off, what is recorded (see mutations.ts). */
+/**
+ * Deliberate faults in close-outs and negative balance protection: restriction, orders, write-off, stored risk states
+ * (see mutations.ts).
+ */
 import { Effect } from "effect"
 import type { Commit } from "../../src/runtime/engine/journal/Commit.ts"
 import type { MemoryStore } from "../../src/runtime/engine/journal/MemoryStore.ts"
@@ -11,7 +14,7 @@ const unrestricted = (row: ClientRow): ClientRow => {
   return { ...row, context: { ...row.context, restrictions } }
 }
 
-/** The restriction goes with the episode's end, whatever the account is then. */
+/** Lifts the restriction at the episode's end, whatever the state of the account. */
 const liftedWithTheEpisode = (commit: Commit, store: MemoryStore): Commit => {
   const ended = (commit.rows.closeOuts ?? []).filter(({ state }) => state === "DONE").map(({ clientId }) => clientId)
   const written = commit.rows.clients ?? []
@@ -22,7 +25,7 @@ const liftedWithTheEpisode = (commit: Commit, store: MemoryStore): Commit => {
   return ended.length === 0 ? commit : { ...commit, rows: { ...commit.rows, clients } }
 }
 
-/** So many micro-USDC more than the write-off's own, on every row that has it. */
+/** Adds so many micro-USDC to the write-off, in every row that contains its amount. */
 const withMore = (commit: Commit, more: bigint): Commit => {
   const off = commit.rows.ledgerTransactions?.find(({ type }) => type === "NBP_WRITEOFF")
   if (off === undefined) return commit
@@ -42,7 +45,7 @@ const withMore = (commit: Commit, more: bigint): Commit => {
   }
 }
 
-/** Nothing is put back, and nobody takes the account for what it would be then. */
+/** Drops the write-off, its money, and the risk state that follows from it. */
 const withoutWriteOff = (commit: Commit): Commit => {
   const off = commit.rows.ledgerTransactions?.find(({ type }) => type === "NBP_WRITEOFF")
   if (off === undefined) return commit
@@ -70,7 +73,7 @@ const withoutWriteOff = (commit: Commit): Commit => {
   )
 }
 
-/** Mailboxes whose clients are judged by the first marks that came, whatever came since. */
+/** Mailboxes that judge clients by the first marks that arrived, and ignore all later ones. */
 const judgedByOldMarks = (host: ActorHost["Service"]): ActorHost["Service"] => {
   let old: Turn["facts"] | null = null
   const asOf = (turn: Turn): Turn => {

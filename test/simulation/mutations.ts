@@ -1,6 +1,6 @@
 /**
- * Deliberate faults of the system, one at a time, to prove that the auditor notices: each takes one promise away behind
- * the service's back, through the seams of a simulated process. No production code knows of them.
+ * Deliberate faults of the system, one at a time, which prove that the auditor notices them. Each breaks one promise
+ * through the seams of a simulated process. Production code does not know of them.
  */
 import type { Commit } from "../../src/runtime/engine/journal/Commit.ts"
 import type { MemoryStore } from "../../src/runtime/engine/journal/MemoryStore.ts"
@@ -29,7 +29,7 @@ import { orderMutations } from "./orderMutations.ts"
 import { operatorMutations } from "./operatorMutations.ts"
 import { venueMutations } from "./venueMutations.ts"
 
-/** A process that never hears of another one: it reads its own reign out of the writer row for ever. */
+/** A process that never notices another owner: it always reads itself as the owner from the writer row. */
 const ownReign = (store: MemoryStore): MemoryStore => {
   let reign = { owner: "", epoch: 0 }
   return bentStore(store, {
@@ -49,7 +49,7 @@ const ownReign = (store: MemoryStore): MemoryStore => {
   })
 }
 
-/** A process to which every partner looks as if under BROKER custody. */
+/** A process that reads every partner as under BROKER custody. */
 const underBroker = (store: MemoryStore): MemoryStore =>
   bentStore(store, {
     rows: (table) => {
@@ -59,7 +59,7 @@ const underBroker = (store: MemoryStore): MemoryStore =>
     }
   })
 
-/** A process that finds no balance and no posting when it looks through the tables; mailboxes have theirs. */
+/** A process that finds no balance and no posting when it scans the tables; its mailboxes have theirs. */
 const withoutMoney = (store: MemoryStore): MemoryStore =>
   bentStore(store, {
     rows: (table) =>
@@ -92,7 +92,7 @@ export const mutations: ReadonlyArray<Mutation> = [
     name: "the answer leaves before the commit",
     shows: ["output-gate"],
     seams: () =>
-      // What the service does by itself would find undone what it has done, and do it again at once, for ever.
+      // Internal commands get their outcome. Otherwise they would find their work undone and repeat it for ever.
       journal((submit) => (commit, done, lane) => {
         const answered = lane !== "internal"
         submit(commit, answered ? () => {} : done, lane)

@@ -6,14 +6,14 @@ import type { ClientRow } from "../../src/runtime/tables/client.ts"
 import { commits, type Mutation, without } from "./bends.ts"
 import { bentStore } from "./ObservedStore.ts"
 
-/** Commits without the unique facts whose names begin like this. */
+/** Drops the claims whose names begin with the prefix from each commit. */
 const unclaimed = (prefix: string, owner: (owner: number) => boolean = () => true) =>
   commits((commit) => ({
     ...commit,
     claims: commit.claims.filter((claim) => !claim.name.startsWith(prefix) || !owner(claim.owner))
   }))
 
-/** A process that reads its clients otherwise than they are stored. */
+/** A process that reads changed client rows. */
 const otherClients = (bend: (row: ClientRow) => ClientRow) => ({
   store: (store: MemoryStore) =>
     bentStore(store, {
@@ -27,7 +27,7 @@ const otherClients = (bend: (row: ClientRow) => ClientRow) => ({
     })
 })
 
-/** A process to which a table looks empty; mailboxes have their rows. */
+/** A process that reads a table as empty; its mailboxes have their rows. */
 const withoutRows = (hidden: TableName) => ({
   store: (store: MemoryStore) =>
     bentStore(store, {

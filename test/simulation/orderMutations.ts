@@ -1,4 +1,4 @@
-/** Deliberate faults in the trade of perpetuals and spot: holds, trades that are missed, protection (see mutations.ts). */
+/** Deliberate faults in the trade of perpetuals and spot: holds, missed trades, protection (see mutations.ts). */
 import { Effect, Stream } from "effect"
 import type { VenueEvent } from "../../src/machines/venue/VenueEvent.ts"
 import type { VenueFill } from "../../src/machines/venue/venueObjects.ts"
@@ -13,7 +13,7 @@ import { commits, type Mutation } from "./bends.ts"
 import { refusedBySilence } from "./contractMutations.ts"
 import { units, works } from "./OrderAudit.ts"
 
-/** A way to the venue on which some trades are never heard of, though their orders are. */
+/** A connection to the venue that drops some trades, though not their orders. */
 const withoutFills = (venue: VenueShape, isLost: (fill: VenueFill) => boolean): VenueShape => {
   const lose = <Line extends object>(line: Line | VenueEvent): Line | VenueEvent => {
     if (!("fact" in line) || line.fact.type !== "fill" || !isLost(line.fact.fill)) return line
@@ -29,7 +29,7 @@ const withoutFills = (venue: VenueShape, isLost: (fill: VenueFill) => boolean): 
   }
 }
 
-/** Orders as they are committed, bent. */
+/** Changes the committed orders. */
 const otherOrders = (bend: (row: OrderRow) => OrderRow) =>
   commits((commit) => {
     const { orders } = commit.rows
@@ -46,10 +46,10 @@ const nothing: Commit = {
   endedCalls: [],
   rows: {}
 }
-/** Between the look at an account and the turn that relies on it, ms. */
+/** The time between the check of an account and the turn that relies on it, ms. */
 const outsideMillis = 40
 
-/** Mailboxes whose turns judge a request by what was known of the client when it came. */
+/** Mailboxes whose turns judge a request by the client's rows from its arrival. */
 const judgedBefore = (host: ActorHost["Service"]): ActorHost["Service"] => ({
   ...host,
   dispatch: (command) =>
@@ -65,7 +65,7 @@ const judgedBefore = (host: ActorHost["Service"]): ActorHost["Service"] => ({
         )
 })
 
-/** What its trades have come to, less what makes their commission no whole number: the next one is rounded by itself. */
+/** An order whose total lacks the remainder of its commission, so that the next trade rounds by itself. */
 const asIfNew = (row: OrderRow): OrderRow => {
   const { family, quoteTotal, commissionBps } = row.context
   if (family !== "SPOT") return row
@@ -74,7 +74,7 @@ const asIfNew = (row: OrderRow): OrderRow => {
   return { ...row, context: { ...row.context, quoteTotal: whole } }
 }
 
-/** Mailboxes whose turns put orders otherwise than they are told. */
+/** Mailboxes whose turns write changed orders. */
 const putting =
   (bend: (row: OrderRow) => OrderRow) =>
   (host: ActorHost["Service"]): ActorHost["Service"] => ({
@@ -90,7 +90,7 @@ const putting =
       })
   })
 
-/** Ledger transactions as they are committed, bent. */
+/** Changes the committed ledger transactions. */
 const otherTransactions = (bend: (row: LedgerTransactionRow) => LedgerTransactionRow) =>
   commits((commit) => {
     const { ledgerTransactions } = commit.rows

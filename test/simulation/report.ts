@@ -1,4 +1,4 @@
-/** How a failing run is reported: what broke, where, and how to see the very same run again. */
+/** The report of a failed run: the breach, its place in the run, and the command that repeats the run. */
 import { invariants } from "./Findings.ts"
 import type { Run } from "./simulate.ts"
 

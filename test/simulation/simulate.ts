@@ -1,6 +1,7 @@
 /**
- * One deterministic run: set-up without faults, then work under faults, then the faults end and everything must come to
- * rest, served again and true (architecture, Proof). The seed decides all of it; the run is one synchronous call.
+ * One deterministic run: set-up without faults, work under faults, and the end of the faults, after which all work must
+ * finish, every caller be served and every invariant hold (architecture, Proof). The seed decides all of it; the run is
+ * one synchronous call.
  */
 import { SeededRandom } from "../../simulator/partner/SeededRandom.ts"
 import { Chaos } from "./Chaos.ts"
@@ -19,7 +20,7 @@ export interface Run {
   readonly seed: number
   /** The first breach; null: all invariants held. */
   readonly finding: Finding | null
-  /** SHA-256 over the whole trace: equal for equal runs. */
+  /** SHA-256 over the whole trace; equal runs have equal digests. */
   readonly digest: string
   /** The last steps, oldest first, with ms since the start. */
   readonly steps: ReadonlyArray<string>
@@ -41,25 +42,25 @@ export interface Run {
     readonly arrivals: number
     /** Processes killed. */
     readonly deaths: number
-    /** Commits of which a caller was answered that nobody knows. */
+    /** Commits whose outcome a caller got as unknown. */
     readonly unknown: number
-    /** Answers that were replayed from the store or memory. */
+    /** Answers that were replayed from the store or from memory. */
     readonly replayed: number
     readonly virtualMillis: number
   }
 }
 
-/** Long enough for a sweep of the notification feeds. */
+/** Longer than the interval of the sweep of notification feeds. */
 const sweepMillis = 6_000
 const dayMillis = 86_400_000
-/** Orders that differ are asked for again in this time; what is left then is told as what differs. */
+/** The service queries differing orders again within this time; a difference that is left then is a finding. */
 const agreeMillis = 60_000
-/** Longest part of a run, virtual ms; nothing healthy comes near it. */
+/** The longest part of a run, virtual ms; healthy runs are far shorter. */
 const limitMillis = 3_600_000
 
 /**
- * Runs one seed. `seams` bends the system, for the proof that the auditor notices; `frames` of an error's stack are kept for
- * a reader who looks at one run.
+ * Runs one seed. `seams` changes the system, to prove that the auditor notices it; `frames`: the number of an error's
+ * stack frames that are kept, for the reader of a single run.
  */
 export const simulate = (seed: number, seams: Seams = {}, frames = 0): Run => {
   const world = new World(seed, seams)
@@ -102,7 +103,7 @@ export const simulate = (seed: number, seams: Seams = {}, frames = 0): Run => {
   })
 }
 
-/** The run's parts one after the other, until one of them ends it with a finding. */
+/** Plays the parts of the run in order, until the end or a finding. */
 const play = (world: World, chaos: Chaos): void => {
   const workload = new Workload(world)
   if (!during(world, setUp(world, workload))) return
@@ -124,7 +125,7 @@ const play = (world: World, chaos: Chaos): void => {
   world.episodes.checkEnd()
 }
 
-/** Runs until `over`; false when a finding, or the end of all patience, came first. */
+/** Runs until `over` is true. Returns false if a finding or the time limit came first. */
 const during = (world: World, over: () => boolean): boolean => {
   const { findings } = world.auditor
   const until = world.timeline.now + limitMillis
@@ -135,7 +136,7 @@ const during = (world: World, over: () => boolean): boolean => {
   return findings.all.length === 0
 }
 
-/** What is still there when nothing moves any more. */
+/** The objects that are left when no work proceeds, for the report. */
 const standstill = ({ processes, store, venueAudit }: World): string => {
   const alive = processes
     .filter(({ lane }) => lane.alive)
@@ -147,8 +148,9 @@ const standstill = ({ processes, store, venueAudit }: World): string => {
 }
 
 /**
- * A partner that holds its clients' collateral, one whose clients' money the broker holds, one that goes over, one whose
- * clients compliance is after, one whose clients trade contracts, and one whose clients place orders, all under either model.
+ * Six partners, under both custody models over the seeds: one that holds its clients' collateral, one whose clients'
+ * money the broker holds, one that changes its custody model, one whose clients compliance reviews, one whose clients
+ * trade contracts, and one whose clients place orders.
  */
 const firmsOf = (seed: number): ReadonlyArray<readonly [code: string, terms: PartnerTerms]> => {
   const plain = { changesCustody: false, reviewed: false, trades: false, orders: false }
@@ -162,7 +164,7 @@ const firmsOf = (seed: number): ReadonlyArray<readonly [code: string, terms: Par
   ]
 }
 
-/** The partners, and clients that may trade, before any fault. */
+/** Creates the partners, and clients that may trade, before any fault. */
 const setUp = (world: World, workload: Workload): (() => boolean) => {
   const { desk } = workload
   let ready = false
@@ -178,7 +180,7 @@ const setUp = (world: World, workload: Workload): (() => boolean) => {
   return () => ready
 }
 
-/** Everybody is let in again, every open call is answered, every client can be served, every delivery arrives. */
+/** Restores every partner, gets an answer for every open call, serves every client, and waits for every delivery. */
 const ending = (world: World, workload: Workload): (() => boolean) => {
   let open = 0
   const task = (start: (done: () => void) => void): void => {
@@ -189,7 +191,7 @@ const ending = (world: World, workload: Workload): (() => boolean) => {
     task((done) => workload.reconcile(done))
     for (const partner of world.partners) task((done) => workload.probe(partner, done))
   }
-  // A settlement of every contract at once, in some runs.
+  // In some runs every contract is settled at once.
   if (world.seed % 5 === 0) world.venue.desk.delist()
   task((done) =>
     world.outside.after(1_000, () => {
@@ -208,7 +210,7 @@ const ending = (world: World, workload: Workload): (() => boolean) => {
   return () => {
     if (open > 0 || world.timeline.now < lookAt) return false
     lookAt = world.timeline.now + 1_000
-    // A call that was still on its way when the faults ended has given up only now.
+    // A call that was in flight at the end of the faults was abandoned only now.
     if (workload.unanswered.length > 0) {
       task((done) => workload.reconcile(done))
       return false
@@ -217,7 +219,7 @@ const ending = (world: World, workload: Workload): (() => boolean) => {
   }
 }
 
-/** Whether nothing is on its way any more. */
+/** True if no work is left. */
 const rest = (world: World) => {
   const patientUntil = world.timeline.now + agreeMillis
   return (): boolean => isAtRest(world, patientUntil)
@@ -228,22 +230,22 @@ const isAtRest = (world: World, patientUntil: number): boolean => {
   const active = store.rows("webhookEndpoints").filter(({ state }) => state === "ACTIVE")
   const mine = new Set(active.map(({ partnerId }) => partnerId))
   return (
-    // A timer is due again only when what it did was refused.
+    // A timer stays due only if its command was refused.
     store.rows("timers").every(({ dueAt }) => dueAt > timeline.now) &&
     store.rows("venueCalls").length === 0 &&
     (orders.differences().length === 0 || timeline.now > patientUntil) &&
     world.venueAudit.caughtUp &&
     world.nights.isOver(timeline.now) &&
     store.rows("screeningPasses").every(({ state }) => state !== "RUNNING") &&
-    // What a late timer or pass told the clients' feeds has had its sweep.
+    // The sweep has forwarded the notifications of late timers and passes.
     store.rows("notifications").every(({ writtenAt }) => timeline.now - writtenAt > sweepMillis) &&
     store.rows("webhookDeliveries").every((row) => !mine.has(row.partnerId) || row.state === "SENT") &&
-    // A process that was replaced stops by itself, however late it wakes.
+    // A replaced process stops by itself, even if it wakes late.
     world.processes.every(({ name, lane }) => !lane.alive || name === store.owner)
   )
 }
 
-/** The markets gap once more while everything rests: whoever is not asked any more is followed all the same (F9). */
+/** The markets gap once more at rest: the service follows accounts of idle clients too (F9). */
 const lastMove = (world: World): (() => boolean) => {
   if (!world.falls) return () => true
   const isQuiet = rest(world)
@@ -257,15 +259,15 @@ const lastMove = (world: World): (() => boolean) => {
 }
 
 /**
- * A day later: what only time brings has come. Cooling periods and documents end, every client is screened anew, two days are stated,
- * while in some runs the process dies at it.
+ * Advances a day, for changes that only time brings: cooling periods and documents end, every client is screened again,
+ * and two end-of-day runs happen, during which the process dies in some runs.
  */
 const night = (world: World, chaos: Chaos): (() => boolean) => {
   const passes = (): number =>
     world.store.rows("screeningPasses").filter(({ context }) => context.trigger === "NIGHTLY").length
   const before = passes()
   const isQuiet = rest(world)
-  // In every other run what matures in the night is a claim in the morning.
+  // In every other run, writers default on swaps that mature in the night.
   if (world.seed % 2 === 0) world.venue.desk.defaultNext(3)
   world.timeline.leap(dayMillis + 3 * 3_600_000)
   chaos.disturbNight()
@@ -277,7 +279,7 @@ const night = (world: World, chaos: Chaos): (() => boolean) => {
   }
 }
 
-/** What writers have not paid in the night is followed up. */
+/** Works on the claims from the night. */
 const morning = (world: World, { desk }: Workload): (() => boolean) => {
   const claims = new ClaimsDesk(world, desk)
   const isQuiet = rest(world)

@@ -15,21 +15,21 @@ const root = join(import.meta.dirname, "../..")
 const first = Number(process.env["SIMULATION_SEED"] ?? 1)
 const range = (count: number): ReadonlyArray<number> => Array.from({ length: count }, (_, index) => first + index)
 const chosen = process.env["SIMULATION_SEEDS"]
-/** The number of seeds whose runs several tests judge. */
+/** The number of seeds whose runs several tests use. */
 const judged = 20
 /** Seeds in which the feed loses marks around a jump. */
 const lostMarks = [186, 192]
-/** Seeds in which money from behind a write-off repays it. */
+/** Seeds in which returned money repays a write-off. */
 const repaid = [7]
 const seeds =
   chosen === undefined
     ? played({ usual: [...range(judged), ...lostMarks], deep: range(300), every: range(1_000) })
     : range(Number(chosen))
-/** Seeds of one test, and how long each may take on a busy machine. */
+/** The number of seeds in one test, and the time limit for each on a busy machine. */
 const portion = 50
 const millisPerSeed = 10_000
 
-/** Of all seeds. */
+/** The coverage of all seeds. */
 const seen = new Coverage()
 
 const kept = new Map<number, Run>()
@@ -39,7 +39,7 @@ const runOf = (seed: number): Run => {
   return run
 }
 
-describe("simulation: five partners, an operator, compliance, dying processes and lying receivers", () => {
+describe("simulation: partners, an operator, compliance, dying processes and lying receivers", () => {
   for (let from = 0; from < seeds.length; from += portion) {
     const some = seeds.slice(from, from + portion)
     it(`seeds ${some[0]} to ${some.at(-1)}: every invariant holds`, { timeout: portion * millisPerSeed }, () => {
@@ -51,7 +51,7 @@ describe("simulation: five partners, an operator, compliance, dying processes an
     })
   }
 
-  it("in a kept seed money from behind a write-off repays it", { timeout: repaid.length * millisPerSeed }, () => {
+  it("in a kept seed returned money repays a write-off", { timeout: repaid.length * millisPerSeed }, () => {
     for (const seed of repaid) {
       const run = simulate(seed)
       if (run.finding !== null) assert.fail(report(run))
@@ -61,19 +61,19 @@ describe("simulation: five partners, an operator, compliance, dying processes an
   })
 
   it.runIf(seeds.length >= 300)(
-    "all of them take every step of requests and contracts that a simulation can take",
+    "all seeds together take every step of requests and contracts that a simulation can take",
     () => {
       assert.deepStrictEqual(seen.unstepped(), [])
     }
   )
 
-  it.runIf(seeds.length >= 300)("they come to all that falling markets can do to an account", () => {
+  it.runIf(seeds.length >= 300)("all seeds together take every margin path of an account", () => {
     assert.deepStrictEqual(seen.uncalled(), [])
   })
 })
 
-describe("what no run drives", () => {
-  it("is named: a machine without rows, and one that stays in the state it began in", () => {
+describe("coverage", () => {
+  it("names a machine without rows, and one that stays in its first state", () => {
     const coverage = new Coverage()
     coverage.note("reconBreak", "OPEN")
     coverage.note("case", "OPEN")
@@ -85,8 +85,8 @@ describe("what no run drives", () => {
   })
 })
 
-describe("a seed is the whole run", () => {
-  it("the same seed gives the same trace, in this process and in another one", { timeout: 240_000 }, () => {
+describe("one seed", () => {
+  it("gives the same trace twice, in this process and in another one", { timeout: 240_000 }, () => {
     for (const seed of isDeep ? [3, 8, 21] : [3]) {
       const { digest } = runOf(seed)
       assert.strictEqual(simulate(seed).digest, digest)
@@ -101,11 +101,11 @@ describe("a seed is the whole run", () => {
     }
   })
 
-  it("another seed gives another trace", { timeout: 120_000 }, () => {
+  it("gives another trace than another seed", { timeout: 120_000 }, () => {
     assert.strictEqual(new Set([1, 2, 3, 4, 5].map((seed) => runOf(seed).digest)).size, 5)
   })
 
-  it("the seeds see every kind of trouble, and drive every machine of the registry", { timeout: 240_000 }, () => {
+  it("the seeds show every kind of fault, and drive every machine of the registry", { timeout: 240_000 }, () => {
     const runs = Array.from({ length: judged }, (_, index) => runOf(index + 1))
     const coverage = new Coverage()
     for (const run of runs) coverage.add(run.coverage)

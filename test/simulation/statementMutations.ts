@@ -1,4 +1,7 @@
-/** Deliberate faults in the making of statements: too little in one, two of one version, the hour in a model (see mutations.ts). */
+/**
+ * Deliberate faults in statements: missing postings, two statements of one version, a model that depends on the hour
+ * (see mutations.ts).
+ */
 import { createHash } from "node:crypto"
 import type { Commit } from "../../src/runtime/engine/journal/Commit.ts"
 import type { StatementRow } from "../../src/runtime/tables/statement.ts"
@@ -9,7 +12,7 @@ import { bentStore } from "./ObservedStore.ts"
 
 const hashOf = (text: string): string => createHash("sha256").update(text).digest("hex")
 
-/** New statements of a commit say something else; those that they supersede stay as they are. */
+/** Changes the new statements of a commit; superseded ones stay as they are. */
 const bent = (change: (context: StatementRow["context"]) => Partial<StatementRow["context"]>) =>
   commits((commit: Commit): Commit => {
     const { statements } = commit.rows
@@ -20,13 +23,15 @@ const bent = (change: (context: StatementRow["context"]) => Partial<StatementRow
     return { ...commit, rows: { ...commit.rows, statements: rows } }
   })
 
-/** The newest posting is the first line behind the one that says when it was asked for. */
+/** The newest posting has the line after the first one, which has the last posting at the request. */
 const withoutLast = (facts: string): ReadonlyArray<string> => {
   const [asked = "", , ...lines] = facts.split("\n")
   return [asked, ...lines]
 }
 
-/** A process that after a crash finds a night at its beginning, and none of the statements that it had made. */
+/**
+ * A process that restarts with the end-of-day run at its beginning, and without the statements that the run had made.
+ */
 const nightsForgotten = (store: MemoryStore): MemoryStore =>
   bentStore(store, {
     rows: (table) =>

@@ -1,4 +1,4 @@
-/** Deliberate faults in the trade of staking swaps: takes in doubt, payments that come again, claims (see mutations.ts). */
+/** Deliberate faults in the trade of staking swaps: takes in doubt, repeated payments, claims (see mutations.ts). */
 import { Effect } from "effect"
 import { formatAmount, minorOf } from "../../src/machines/shared/Money.ts"
 import type { Commit } from "../../src/runtime/engine/journal/Commit.ts"
@@ -9,7 +9,7 @@ import { commits, type Mutation } from "./bends.ts"
 import { refusedBySilence } from "./contractMutations.ts"
 import { bentStore } from "./ObservedStore.ts"
 
-/** Payments under keys of their own, so that the ledger takes a second one. */
+/** Changes the keys of payments, so that the ledger accepts a second one. */
 const withOtherKeys = (commit: Commit): Commit => {
   const { ledgerTransactions } = commit.rows
   if (ledgerTransactions === undefined) return commit
@@ -19,7 +19,7 @@ const withOtherKeys = (commit: Commit): Commit => {
   return { ...commit, rows: { ...commit.rows, ledgerTransactions: renamed } }
 }
 
-/** A process to which a swap looks unpaid when it is read back. */
+/** A process that reads paid swaps as unpaid. */
 const paymentsForgotten = (store: MemoryStore): MemoryStore =>
   bentStore(store, {
     image: (subject) => {
@@ -34,7 +34,7 @@ const paymentsForgotten = (store: MemoryStore): MemoryStore =>
     apply: (commit) => store.apply(withOtherKeys(commit))
   })
 
-/** The service takes its share of what comes back, principal and all. */
+/** Takes the service's share from the whole payment, principal included. */
 const shareOfPrincipal = (commit: Commit): Commit => {
   const { rows } = commit
   const charged = rows.ledgerTransactions?.find(({ type, refs }) => type === "COMMISSION" && "swapId" in refs)
@@ -56,7 +56,7 @@ const shareOfPrincipal = (commit: Commit): Commit => {
   }
 }
 
-/** What was written off stays so whatever comes after all: less than nothing is left to expect. */
+/** Keeps write-offs unchanged after later payments, so that the claim becomes negative. */
 const writeOffStands = (commit: Commit): Commit => {
   const { swaps } = commit.rows
   if (swaps === undefined) return commit
@@ -67,7 +67,7 @@ const writeOffStands = (commit: Commit): Commit => {
   return { ...commit, rows: { ...commit.rows, swaps: standing } }
 }
 
-/** A state whose defaulted swaps look as if they were open. */
+/** A state that shows defaulted swaps as open. */
 const defaultsUnseen = (state: SubjectState): SubjectState => {
   const all: SubjectState["all"] = (table) => {
     const rows = state.all(table)

@@ -1,11 +1,14 @@
-/** Deliberate faults in the talk with the venue: calls, what became of them, events and their cursor (see mutations.ts). */
+/**
+ * Deliberate faults in the communication with the venue: calls, their outcomes, events and the cursor (see
+ * mutations.ts).
+ */
 import { Effect, Stream } from "effect"
 import type { MemoryStore } from "../../src/runtime/engine/journal/MemoryStore.ts"
 import type { VenueShape } from "../../src/runtime/ports/Venue.ts"
 import { commits, type Mutation } from "./bends.ts"
 import { bentStore } from "./ObservedStore.ts"
 
-/** A process that reads how far an account is taken otherwise than it is stored. */
+/** A process that reads a changed sequence of the last applied event of an account. */
 const otherSequences = (bend: (sequence: number) => number) => ({
   store: (store: MemoryStore) =>
     bentStore(store, {
@@ -23,7 +26,7 @@ const otherSequences = (bend: (sequence: number) => number) => ({
     })
 })
 
-/** A process that reaches the venue another way. */
+/** A process with a changed connection to the venue. */
 const otherVenue = (bend: (venue: VenueShape) => Partial<VenueShape>) => ({
   venue: (venue: VenueShape): VenueShape => ({ ...venue, ...bend(venue) })
 })
