@@ -1,6 +1,6 @@
 /**
- * What scenario and guarantee tests build and look up on a running service: bodies of invented persons, collateral
- * reports, operator decisions, and the stored rows with sealed values opened, for facts that no route shows.
+ * Builds bodies of invented persons, collateral reports and operator decisions for scenario and guarantee tests, and
+ * reads stored rows of a running service with sealed values opened, for facts that no route shows.
  */
 import { PgClient } from "@effect/sql-pg"
 import { assert, vi } from "@effect/vitest"
@@ -26,14 +26,14 @@ import { type Answer, operator, type Service } from "./Service.ts"
 
 export const dayMillis = 86_400_000
 
-/** Plain rows of a query; bigint columns arrive as bigint. */
+/** The rows of a query; bigint columns are bigints. */
 export const query = <Row extends object = Record<string, unknown>>(
   service: Service,
   text: string,
   values: ReadonlyArray<string | bigint> = []
 ): Promise<ReadonlyArray<Row>> => service.run(Effect.flatMap(PgClient.PgClient, (sql) => sql.unsafe<Row>(text, values)))
 
-/** Rows of a table as the service holds them: typed, sealed values opened; oldest first. */
+/** Rows of a table as the service reads them: typed, with sealed values opened; oldest first. */
 export const rowsOf = async <T extends TableName>(
   service: Service,
   table: T,
@@ -50,11 +50,14 @@ export const rowsOf = async <T extends TableName>(
   return raw.map((row) => decodeRow(spec, row, service.database.sealing) as Tables[T])
 }
 
-/** Rows of a client, of every table that has them. */
+/** The rows of a client in a table. */
 export const ofClient = <T extends TableName>(service: Service, table: T, clientId: number) =>
   rowsOf(service, table, "client_id = $1", [BigInt(clientId)])
 
-/** Tables into which the service writes by itself at any moment: daily jobs, and the venue's last listing and marks. */
+/**
+ * Tables into which the service writes at any time without a request: daily jobs, and the venue's last listing and
+ * marks.
+ */
 const ownTables: ReadonlySet<string> = new Set([
   "statementJobs",
   "statementJobFailures",
@@ -64,7 +67,7 @@ const ownTables: ReadonlySet<string> = new Set([
   "lastMarks"
 ])
 
-/** How many rows each table holds, to prove that a refusal wrote nothing. The service's own rows do not count. */
+/** The number of rows in each table, to prove that a refusal wrote nothing. The service's own rows do not count. */
 export const rowCounts = async (service: Service): Promise<Readonly<Record<string, number>>> => {
   const text = tableNames
     .filter((name) => !ownTables.has(name))
@@ -78,13 +81,13 @@ export const rowCounts = async (service: Service): Promise<Readonly<Record<strin
   return Object.fromEntries(rows.map(({ name, n }) => [name, Number(n)]))
 }
 
-/** Every invariant of the ledger, the event numbers and the audit chain; the sentences of those that break. */
+/** The sentences of the broken invariants: of the ledger, the event numbers and the audit chain. */
 export const brokenInvariants = async (service: Service): Promise<ReadonlyArray<string>> => {
   const report = await service.run(verifyLedger)
   return report.checks.filter((check) => !check.ok).map((check) => `${check.name}: ${check.detail}`)
 }
 
-/** A value with some paths replaced; a path is dotted, undefined removes the member. */
+/** A copy of the value with some members replaced: the paths are dotted, and undefined removes the member. */
 export const withPaths = <A extends object>(value: A, paths: Readonly<Record<string, unknown>>): A => {
   const copy = structuredClone(value)
   for (const [path, replacement] of Object.entries(paths)) {
@@ -97,24 +100,24 @@ export const withPaths = <A extends object>(value: A, paths: Readonly<Record<str
   return copy
 }
 
-/** A valid body of POST /clients for person `n` of a file's own `tag`, with some paths replaced. */
+/** A valid body of POST /clients with some paths replaced. `tag` keeps the persons of different files apart. */
 export const person = (n: number, tag: string, paths: Readonly<Record<string, unknown>> = {}) =>
   withPaths(sampleOnboarding(n, tag, Date.now()), paths)
 
-/** The paths of `person` that give it this name and birth date. */
+/** The paths of `person` for a name and a birth date. */
 export const named = (first: string, last: string, born: string) => ({
   "kyc.personalInfo.first_name": first,
   "kyc.personalInfo.last_name": last,
   "kyc.personalInfo.date_of_birth": born
 })
 
-/** A listed person: the entry, and the paths that make `person` that one. */
+/** A listed person: the watch-list entry, and the paths that make a `person` match it. */
 export const orlenko = {
   entry: { name: "Viktor Orlenko", dob: "1970-03-04", list: "SANCTIONS" },
   paths: named("Viktor", "Orlenko", "1970-03-04")
 } as const
 
-/** The body of a 502 for a call that the venue never received; `data`: its ids and state. */
+/** The body of the 502 for a call that the venue never received. `data`: the ids and the state of the object. */
 export const notReached = (data: object) => {
   const msg = "The venue was not reached: nothing was executed."
   return { code: 5020, msg, error: msg, data: { reason: "VENUE_NOT_REACHED", ...data } }
@@ -134,7 +137,7 @@ export const collateral = (
   headers: Readonly<Record<string, string>> = {}
 ): Promise<Answer> => service.call("POST", `/partner/v1/clients/${clientId}/collateral`, { key, body, headers })
 
-/** Runs a compliance decision; throws when it is refused. */
+/** Runs a compliance decision; throws its refusal. */
 export const comply = async (
   service: Service,
   decide: (compliance: Compliance["Service"]) => ReturnType<Compliance["Service"]["clear"]>
@@ -143,7 +146,7 @@ export const comply = async (
   if (!verdict.ok) throw new Error(JSON.stringify(verdict.refusal))
 }
 
-/** An entry as an import under way brings it: it counts at once, and no pass over stored clients is made for it. */
+/** Adds a watch-list entry as an import does: it applies at once, and no pass screens the stored clients against it. */
 export const watch = (service: Service, { name, dob, country, list }: WatchEntryBody) =>
   service.run(
     Effect.flatMap(ActorHost, (host) =>
@@ -169,7 +172,7 @@ export const watch = (service: Service, { name, dob, country, list }: WatchEntry
     )
   )
 
-/** Adds an entry as an operator does, and waits until the clients that are stored have been screened against it. */
+/** Adds a watch-list entry as an operator does, and waits until the stored clients have been screened against it. */
 export const watchAll = async (service: Service, entry: WatchEntryBody): Promise<WatchEntryView> => {
   const added = await service.run(
     Effect.provide(
@@ -181,7 +184,7 @@ export const watchAll = async (service: Service, entry: WatchEntryBody): Promise
   return added
 }
 
-/** Waits until no screening of stored clients is due for the entries that are there now. */
+/** Waits until all stored clients have been screened against the present entries. */
 export const passesDone = async (service: Service): Promise<void> => {
   const entry = await service.run(Effect.map(ScreeningPasses, (passes) => passes.lastEntry()))
   await vi.waitFor(
@@ -195,13 +198,13 @@ export const passesDone = async (service: Service): Promise<void> => {
   )
 }
 
-/** Partner commands of the operator. */
+/** Runs an operator command on partners. */
 export const partners = <A, E>(
   service: Service,
   decide: (partners: Partners["Service"]) => Effect.Effect<A, E>
 ): Promise<A> => service.run(Effect.flatMap(Partners, decide))
 
-/** Moves business time forward and fires what became due. */
+/** Advances business time and fires the timers that become due. */
 export const advance = (service: Service, millis: number): Promise<number> =>
   service.run(
     Effect.gen(function* () {

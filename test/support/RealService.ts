@@ -1,6 +1,6 @@
 /**
- * The service as an operator runs it: a child process on a data directory, driven by the command line and by plain HTTPS
- * calls. For facts that only a whole process shows: its files, its output, its end.
+ * The real service: a child process on a data directory, controlled through the command line and plain HTTPS calls. For
+ * facts that only a whole process shows: its files, its output, its exit.
  */
 import { assert, vi } from "@effect/vitest"
 import { Effect, Exit, Scope } from "effect"
@@ -20,10 +20,10 @@ export const startRealService = async (options: ServiceOptions) => {
   )
   const process = await Effect.runPromise(started)
   const agent = new Agent({ ca: readFileSync(process.caFile), keepAlive: false })
-  /** A command on this data directory, as its first ADMIN. */
+  /** Runs a command on this data directory with the key of its first ADMIN. */
   const cli = (...line: ReadonlyArray<string>): Promise<Ran> =>
     runRecorded([...line, "--json", "--yes", "--data-dir", options.dataDir])
-  /** As `cli`, and its JSON document; throws what was refused. */
+  /** As `cli`, but returns the JSON document; throws a refusal. */
   const done = async (...line: ReadonlyArray<string>) => {
     const ran = await cli(...line)
     if (ran.status !== 0) throw new Error(`${line.join(" ")}: ${ran.stderr}`)
@@ -49,8 +49,8 @@ export const startRealService = async (options: ServiceOptions) => {
       key: readFileSync(process.operatorKeyFile, "utf8").trim()
     })
   /**
-   * From now on the service dies at the next passing of the point, or freezes there; it was started with
-   * `killAt: { point: "on-signal", times: 1 }`.
+   * Lets the service die or freeze when it next passes the point. The service must have been started with `killAt: {
+   * point: "on-signal", times: 1 }`.
    */
   const arm = async (point: string, how: "kill" | "stop"): Promise<void> => {
     const file = join(options.dataDir, "kill-at")
@@ -58,7 +58,7 @@ export const startRealService = async (options: ServiceOptions) => {
     process.signal("SIGUSR2")
     await vi.waitFor(() => assert.isFalse(existsSync(file)), { timeout: 10_000, interval: 5 })
   }
-  /** A partner whose reliance is approved; its TRADE key. */
+  /** Creates a partner with approved reliance. Returns its TRADE key. */
   const partner = async (code: string): Promise<string> => {
     const firm = ["--name", code, "--legal-name", `${code} AG`, "--country", "DE", "--licence", "MICA_CASP"]
     await done(

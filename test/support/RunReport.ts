@@ -1,6 +1,6 @@
 /**
- * The end of a test run: its minutes, the slowest files, and every test that did not run, with the reason. A run of `npm test` that
- * takes longer than its bound names the files that grew.
+ * The report at the end of a test run: its minutes, the slowest files, and every test that did not run, with the
+ * reason. A run of `npm test` beyond its time limit names the files that became slower.
  */
 import { existsSync, writeFileSync } from "node:fs"
 import { join, relative } from "node:path"
@@ -24,7 +24,7 @@ const commands: Readonly<Record<Tier, string>> = {
 const minutesOf = (millis: number): string => (millis / 60_000).toFixed(1)
 const secondsOf = (millis: number): string => (millis / 1_000).toFixed(1)
 
-/** Milliseconds of each file in a run of `npm test`, and in a deep one. */
+/** Milliseconds of each file in a run of `npm test`, and in a deep run. */
 interface Durations {
   readonly test: Readonly<Record<string, number>>
   readonly deep: Readonly<Record<string, number>>
@@ -32,12 +32,12 @@ interface Durations {
 
 interface Run {
   readonly tier: Tier
-  /** Whether all files of the tier ran, with its usual samples. */
+  /** True if all files of the tier ran with the usual samples. */
   readonly isWhole: boolean
   readonly millis: number
   /** Milliseconds of each file. */
   readonly files: ReadonlyMap<string, number>
-  /** How many tests were skipped for each reason. */
+  /** The number of skipped tests by reason. */
   readonly skipped: ReadonlyMap<string, number>
   /** Annotations of tests that passed. */
   readonly notes: ReadonlySet<string>
@@ -45,7 +45,7 @@ interface Run {
   readonly kept: Readonly<Record<string, number>>
 }
 
-/** The closing lines of a run. */
+/** The last lines of the report. */
 export const closing = ({ tier, isWhole, millis, files, skipped, notes, kept }: Run): ReadonlyArray<string> => {
   const ranked = [...files].toSorted(([, one], [, other]) => other - one)
   const grown = [...files]
@@ -67,7 +67,7 @@ export const closing = ({ tier, isWhole, millis, files, skipped, notes, kept }: 
   ]
 }
 
-/** Why a test did not run, for a skipped test without a reason in its title. */
+/** The reason for a skipped test without a reason in its title. */
 const withoutReason = (tier: Tier): string => (tier === "deep" ? "no reason given" : "played in the deep tier")
 
 /** A sentence for each file of which no test ran although its tools are installed. */
@@ -76,7 +76,10 @@ export const hollow = (files: ReadonlyMap<string, ReadonlyArray<{ readonly title
     .filter(([, tests]) => tests.length > 0 && tests.every(({ title, ran }) => !ran && skipReasonOf(title) === null))
     .map(([file]) => `${file} plays no test in this tier: its row in test/support/tiers.ts must begin in a later one.`)
 
-/** Prints the closing lines after the results, and keeps them in a file. `count`: how many files the tier has. */
+/**
+ * A reporter that prints the last lines after the results and stores them in a file. `count`: the number of files in
+ * the tier.
+ */
 export const runReport = (tier: Tier, count: number, root: string, durations: Durations): Reporter => {
   let began = performance.now()
   return {

@@ -1,6 +1,6 @@
 /**
- * What a scenario begins with, in one line of its file: a service of its own with one partner, and the steps that scenarios
- * share. It opens while the file is collected and closes after the file's last test, when the books must hold.
+ * Opens a scenario: a service with one partner, and the steps that scenarios share. It opens while the file is
+ * collected and closes after the file's last test, when the books are verified.
  */
 import { afterAll, assert } from "@effect/vitest"
 import { setTimeout as pause } from "node:timers/promises"
@@ -11,33 +11,33 @@ import { type Service, type ServiceOptions, startService } from "./Service.ts"
 import { stepsOf } from "./steps.ts"
 
 export interface OpenOptions extends ServiceOptions {
-  /** Its tests damage rows on purpose: the books are not proved at the end. */
+  /** True if the tests damage rows on purpose. The books are then not verified at the end. */
   readonly damaged?: boolean
 }
 
 export interface ScenarioOptions extends OpenOptions {
-  /** How its partner differs from the usual one (PARTNER custody, sandbox, reliance APPROVED). */
+  /** Members of its partner that differ from the usual one (PARTNER custody, sandbox, reliance APPROVED). */
   readonly partner?: Partial<PartnerBody>
-  /** Entries on the watch lists from the beginning. */
+  /** Entries of the watch lists at the start. */
   readonly watched?: ReadonlyArray<WatchEntryBody>
 }
 
-/** Custody BROKER on the real venue's terms: clients' money lies with the service. */
+/** BROKER custody, in which the service holds the clients' money, and without the sandbox. */
 export const broker = { custody: "BROKER", collateralAsset: "", sandbox: false } as const
 
-/** The shared service of this worker, if its set-up (sharedService.ts) has started one. */
+/** The service that the files of this worker share, if the worker's set-up (sharedService.ts) started one. */
 let shared: Service | undefined
 
-/** Whether the files of this worker share a service. */
+/** True if the files of this worker share a service. */
 export const isShared = (): boolean => shared !== undefined
 
-/** Lets the files of this worker share a service. */
+/** Sets the service that the files of this worker share. */
 export const share = (service: Service): void => void (shared = service)
 
 /** Opens a scenario over HTTP alone; `openOperatorScenario` also has the command line. */
 export const openScenario = (options: ScenarioOptions = {}) => openOn(startService, options)
 
-/** Opens a scenario on a service that `start` makes. */
+/** Opens a scenario on a service that `start` creates. */
 export const openOn = async <S extends Service>(
   start: (options: ServiceOptions) => Promise<S>,
   { partner: creation, watched = [], ...options }: ScenarioOptions
@@ -48,7 +48,7 @@ export const openOn = async <S extends Service>(
   return { service, partner, key: partner.key, ...stepsOf(service, partner.key) }
 }
 
-/** Opens a service, shared or of its own, until the file's last test; the books must hold then, unless `damaged`. */
+/** Opens a service, shared or new, until the file's last test. The books are then verified, unless `damaged`. */
 export const openService = async <S extends Service>(
   start: (options: ServiceOptions) => Promise<S>,
   { damaged = false, ...options }: OpenOptions = {}
@@ -62,7 +62,7 @@ export const openService = async <S extends Service>(
   return service
 }
 
-/** While a file is collected no time limit of the runner holds. */
+/** Limits the opening to a minute: the runner limits no time while it collects a file. */
 const inTime = <A>(opening: Promise<A>): Promise<A> =>
   Promise.race([
     opening,

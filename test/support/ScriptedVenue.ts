@@ -1,6 +1,6 @@
 /**
- * A venue that says what the test lets it say: its listing, offers and klines are fields, its market data goes to whoever is
- * connected line by line. Without books of its own; the simulated venue has them.
+ * A venue that the test scripts: its listing, offers and klines are fields, and the test publishes its market data line
+ * by line to every connection. It has no books; the simulated venue has them.
  */
 import { Cause, Effect, Layer, Queue, Stream } from "effect"
 import {
@@ -79,7 +79,7 @@ export const ticker = (symbol: string, seq: number, ts: number, parts: Partial<T
 
 type Levels = ReadonlyArray<readonly [string, string]>
 
-/** A book message; `after`: the book as it is then, when it is more than the message's own levels. */
+/** A book message. `after`: the book after the message, if it has more levels than the message. */
 export const book = (
   symbol: string,
   seq: number,
@@ -121,7 +121,10 @@ export const trades = (
   trades: rows.map((row) => ({ price: "60000.1", qty: "0.5", side: "BUY", flags: [], ts, ...row }))
 })
 
-/** The rows of a page that lie in a window, as A2-05 cuts it; of a longer interval those that open with it. */
+/**
+ * The rows of a page in a window, by the rules of A2-05. For an interval longer than the page's, the rows at its start
+ * times.
+ */
 const within = (page: KlinePage, { interval, from, to, limit }: KlineWindow): KlinePage => {
   const length = klineIntervals[interval]
   const until = Math.ceil(Math.min(to ?? Infinity, page.asOf + 1) / length) * length
@@ -143,19 +146,19 @@ export class ScriptedVenue {
   offers: ReadonlyArray<VenueOffer> = []
   at = 0
   page: KlinePage = { klines: [], before: null, oldestAvailable: null, asOf: 0 }
-  /** What is answered of the page. */
+  /** The answer to a query of klines. */
   pageOf: (window: KlineWindow) => KlinePage = (window) => within(this.page, window)
-  /** What was asked, oldest first. */
+  /** The queried windows, oldest first. */
   readonly windows: Array<KlineWindow> = []
   readonly snapshots: Array<Subscription> = []
   readonly subscribed: Array<ReadonlyArray<Subscription>> = []
   listings = 0
-  /** Whether it answers; a connection that is open stays so. */
+  /** False: the venue answers nothing. Open connections stay open. */
   reachable = true
-  /** The snapshot of a subscription; null: none can be had. */
+  /** The snapshot of a subscription; null: it has none. */
   snapshotOf: (subscription: Subscription) => ChannelMessage | null = () => null
   version = venueStreamVersion
-  /** Sent at the beginning of each connection. */
+  /** Lines at the start of each connection. */
   greeting: ReadonlyArray<Line> = []
   private readonly connections = new Set<Connection>()
 
@@ -167,7 +170,7 @@ export class ScriptedVenue {
     return { heartbeat: true, version: this.version, number, at: this.at }
   }
 
-  /** To every connection. */
+  /** Sends lines to every connection. */
   publish(...lines: ReadonlyArray<Line>): void {
     for (const connection of this.connections) Queue.offerAllUnsafe(connection, lines)
   }
@@ -211,7 +214,7 @@ export class ScriptedVenue {
     lookup: unused,
     voidRefs: unused,
     write: unused,
-    // It lives, and nothing happens.
+    // An open stream without events.
     events: () =>
       this.reachable
         ? Stream.concat(

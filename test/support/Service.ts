@@ -1,6 +1,6 @@
 /**
- * The whole service in this process, on a private database and a real TLS socket: what contract and guarantee tests talk
- * to. `run` gives access to the runtime behind it, for facts that no route shows.
+ * The whole service in this process, on a private database and a real TLS socket, for contract and guarantee tests.
+ * `run` runs an effect in its runtime, for facts that no route shows.
  */
 import { Effect, Exit, Layer, ManagedRuntime, type Redacted, Scope } from "effect"
 import { randomBytes } from "node:crypto"
@@ -28,7 +28,7 @@ export interface Answer {
   readonly headers: NodeJS.Dict<string | ReadonlyArray<string>>
   /** The body's bytes as text. */
   readonly text: string
-  /** The body as JSON; undefined when it is none. */
+  /** The body as JSON; undefined if it is not JSON. */
   // oxlint-disable-next-line typescript/no-explicit-any
   readonly json: any
 }
@@ -36,7 +36,7 @@ export interface Answer {
 export interface Call {
   readonly key?: string
   readonly body?: unknown
-  /** Sent as it is, instead of `body` as JSON. */
+  /** Sent without a change, instead of `body` as JSON. */
   readonly raw?: string | Uint8Array
   readonly headers?: Readonly<Record<string, string>>
 }
@@ -47,7 +47,7 @@ export const operator: OperatorCaller = {
   by: { role: "ADMIN", keyLabel: "test", requestId: "test", actor: "ADMIN" }
 }
 
-/** A key of finance. */
+/** A caller with the key of finance. */
 export const finance: OperatorCaller = {
   keyId: 7,
   role: "FINANCE",
@@ -58,13 +58,13 @@ type RuntimeServices = Layer.Success<ReturnType<typeof layerService>>
 
 export interface ServiceOptions {
   readonly settings?: Partial<SettingsShape>
-  /** Another process's database, to be the second service on it. */
+  /** The database of another service, for tests with two services on it. */
   readonly database?: { readonly url: Redacted.Redacted; readonly sealing: Sealing }
-  /** The venue; without one none is attached. */
+  /** The layer of the venue; without one the service has none. */
   readonly layerVenue?: NonNullable<RuntimeOptions["layerVenue"]>
-  /** Where the keys of `database.sealing` are kept, and how the background goes about them. */
+  /** The store of the keys of `database.sealing`, and the pace of the reseal worker. */
   readonly keys?: Pick<RuntimeOptions, "keyStore" | "resealPace">
-  /** What stands for the venue. */
+  /** Parts of the runtime that replace the venue. */
   readonly venue?: Pick<RuntimeOptions, "venue" | "listed" | "controls" | "progress">
   /** Replaces the wall clock of the whole service; `progressOn` replaces it for routes, workers and the comparison only. */
   readonly clock?: QuickClock
@@ -140,7 +140,7 @@ export const startService = async (options: ServiceOptions = {}) => {
     })
 
   let partners = 0
-  /** An ACTIVE partner with APPROVED reliance, generous limits and a key. */
+  /** Creates an ACTIVE partner with APPROVED reliance, generous limits and a key. */
   const partner = async (creation: Partial<PartnerBody> = {}, scopeOfKey: "READ" | "TRADE" = "TRADE") => {
     const code = creation.code ?? `P${++partners}`
     const made = await run(
@@ -169,7 +169,7 @@ export const startService = async (options: ServiceOptions = {}) => {
   }
 
   let persons = 0
-  /** Onboards a new invented person; the id of the client. */
+  /** Onboards a new invented person. Returns the client's id. */
   const client = async (key: string): Promise<number> => {
     const answer = await call("POST", "/partner/v1/clients", {
       key,

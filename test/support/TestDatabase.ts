@@ -1,6 +1,6 @@
 /**
- * TestDatabase: a private, migrated PostgreSQL database per test file, cloned from the run's template and dropped after.
- * Test files never share rows, so they run side by side in any order.
+ * A private, migrated PostgreSQL database for each test file, cloned from the run's template and dropped afterwards.
+ * Test files never share rows, so they run in parallel and in any order.
  */
 import { PgClient } from "@effect/sql-pg"
 import { Effect, Redacted } from "effect"
@@ -20,7 +20,7 @@ interface TestServer {
   readonly template: string
 }
 
-/** The run's server: asking for it starts it (globalSetup.ts). `adminUrl` is a superuser's connection string. */
+/** The run's server; the first call starts it (globalSetup.ts). `adminUrl` is a superuser's connection string. */
 export const testServer = (): Promise<TestServer> =>
   new Promise((resolve, reject) => {
     let text = ""
@@ -35,7 +35,7 @@ export const testServer = (): Promise<TestServer> =>
     })
   })
 
-/** A database of one's own. */
+/** Creates a private database. */
 export const makeTestDatabase = async (): Promise<TestDatabase> => {
   const { adminUrl, template } = await testServer()
   const name = `t_${randomBytes(6).toString("hex")}`

@@ -20,7 +20,7 @@ export const contractSteps = (
   const post = (clientId: number, path: string, body: object): Promise<Answer> => call("POST", clientId, path, body)
   const rfqOf = async (clientId: number, rfqId: number) =>
     (await get(service, key, `/clients/${clientId}/rfq/${rfqId}`)).json.data
-  /** Reads until `found`; the test's own time limit ends it. */
+  /** Repeats a read until `found` is true; the test's time limit ends it. */
   const poll = async <A>(read: () => Promise<A>, found: (seen: A) => boolean): Promise<A> => {
     for (;;) {
       const seen = await read()
@@ -37,15 +37,18 @@ export const contractSteps = (
     post,
     rfqOf,
     poll,
-    /** The market has a live price, this mark if one is named. */
+    /** Waits until the market has a live price: this mark if one is given. */
     priced,
-    /** The market feed is connected. */
+    /** Waits until the market feed is connected. */
     fed: () =>
       poll(
         () => service.run(Effect.map(MarketFeed, (feed) => feed.figures())),
         (feed) => feed.connected
       ),
-    /** A client at level MICA_MIFID with so much collateral, while the market has a live price and the venue is connected. */
+    /**
+     * A client at level MICA_MIFID with this collateral. Waits until the market has a live price and the venue is
+     * connected.
+     */
     trader: async (amount = "1000.00"): Promise<number> => {
       const clientId = await service.client(key)
       const answers = answersFor(questionnaire1, "PASS")
@@ -55,14 +58,14 @@ export const contractSteps = (
       const reported = await report(clientId, { amount })
       assert.strictEqual(reported.status, 201, reported.text)
       await priced()
-      // A stream that was found to lack an event is connected anew.
+      // The service reconnects a stream in which it found a missing event.
       await poll(
         () => service.run(Effect.map(VenueLink, (link) => link.state())),
         ({ connected }) => connected
       )
       return clientId
     },
-    /** A long of 0.1 with its barrier at 58,000, some paths replaced. */
+    /** The body of a request to open a long of 0.1 with its barrier at 58,000, with some paths replaced. */
     rfqBody: (paths: Members = {}) =>
       withPaths({ symbol: knockOut, side: "BUY", qty: "0.1", barrier: { level: "58000" } } as object, paths),
     // oxlint-disable-next-line typescript/no-explicit-any

@@ -1,6 +1,6 @@
 /**
- * The simulated venue's books in this process, for scenarios of requests for quotes: its prices are held, it follows the wall
- * clock and beats, dealers quote when the test says so, and calls fail when it says so.
+ * The simulated venue's books in this process, for scenarios of requests for quotes. Its prices are held, it follows
+ * the wall clock and sends heartbeats; the test decides when dealers quote and when calls fail.
  */
 import { Effect, Layer, Stream } from "effect"
 import { lieOfFact, lieOfFill, lieOfOutcome } from "../../simulator/venue/core/lies.ts"
@@ -22,10 +22,10 @@ const hidden = new VenueUnanswered({ reason: "hidden" })
 
 export const contractVenue = () => {
   let fault: (kind: RequestKind, refs: ReadonlyArray<string>) => RequestFault = () => ({})
-  /** Those who wait for a request of a kind. */
+  /** The callers of `requested`, by kind of request. */
   const waiting = new Map<RequestKind, Set<() => void>>()
   let hiding: boolean | "events" | "stream" | "silence" = false
-  /** By account: the sequence of its first event that was never published. */
+  /** The sequence of the first unpublished event of each account. */
   const unpublished = new Map<string, number>()
   let forgetful = false
   let denying = false
@@ -53,7 +53,7 @@ export const contractVenue = () => {
       : ((lie === null ? null : lieOfOutcome(lie, outcome)) ?? outcome)
   const altered = <Line extends object>(line: Line | VenueEvent): Line | VenueEvent =>
     lie !== null && "fact" in line ? { ...line, fact: lieOfFact(lie, line.fact) ?? line.fact } : line
-  /** The sequence of the last event of an account that was published. */
+  /** The sequence of the last published event of an account. */
   const lastOf = (account: string): number => (unpublished.get(account) ?? Number.POSITIVE_INFINITY) - 1
   const sequenceOf = ({ fact }: VenueEvent): number => ("account" in fact ? fact.sequence : 0)
   const port = (): VenueShape => {
@@ -120,29 +120,31 @@ export const contractVenue = () => {
       hiding = on
       if (on === false) unpublished.clear()
     },
-    /** When each event comes from now on, ms after it was said; more than once: it is doubled. */
+    /**
+     * The delays of each event from now on, ms after its publication; several delays deliver the event several times.
+     */
     delivering: (next: typeof delivered) => void (delivered = next),
-    /** While it forgets, it knows no contract when it is asked. */
+    /** While on, a query of a contract finds none. */
     forget: (on: boolean) => void (forgetful = on),
-    /** Makes one member of its objects false from now on, in events, answers and look-ups. Null: it is truthful. */
+    /** Makes one member of the venue's objects false from now on, in events, answers and lookups. Null ends it. */
     lying: (kind: LieKind | null) => void (lie = kind),
-    /** While it denies, it says of whatever it is asked to void that it is, and voids nothing: it may execute it later. */
+    /** While on, the venue confirms every voiding without voiding anything, and may execute the call later. */
     deny: (on: boolean) => void (denying = on),
-    /** Holds index, mark and last. */
+    /** Sets and holds index, mark and last. */
     price,
-    /** While it is frozen its time stands still, and so do its prices; its connections live. */
+    /** While frozen, the venue's time and prices stand still; its connections stay alive. */
     freeze: (on = true) => void (frozen = on),
-    /** Its time goes forward by so much, and with the wall clock from there. */
+    /** Advances the venue's time, which then follows the wall clock from there. */
     leap: (millis: number): void => {
       ahead += millis
       venue.advance(Date.now() + ahead)
     },
-    /** What becomes of requests from now on. */
+    /** Sets the fault of requests from now on. */
     failing: (next: typeof fault) => void (fault = next),
-    /** Ends at the next request of this kind. */
+    /** Completes at the next request of this kind. */
     requested: (kind: RequestKind): Promise<void> =>
       new Promise((resolve) => void waiting.set(kind, (waiting.get(kind) ?? new Set()).add(resolve))),
-    /** A dealer's quote on a request; its id. */
+    /** Publishes a dealer's quote on a request. Returns the quote's id. */
     quote: (rfqId: number, at: string, { qty = "0.1", dealer = "alpha", validFor = 60_000 } = {}): number => {
       const quoted = { type: "quote", rfqRef: requestRef(rfqId), dealer, price: at, qty } as const
       const { id, refusal } = venue.apply({ ...quoted, validUntil: venue.now + validFor })

@@ -1,14 +1,17 @@
 /**
- * Holds what tests send to the real service and what it answers against the published description: every answer is
- * described under its status and fits; a body that is accepted fits too, one that is refused says why, and one that is
- * refused although it fits is refused by a rule that JSON Schema can't say, listed here (doc 1, What the service does;
+ * Compares the requests and answers of tests on the real service with the published description. Every answer is
+ * described under its status and fits. An accepted body fits too, and a refusal gives its reason. A body that fits and
+ * is refused breaks a rule that JSON Schema cannot express; those rules are listed here (doc 1, What the service does;
  * A1-01, A1-27).
  */
 import Ajv2020 from "ajv/dist/2020.js"
 import { openApiDocument } from "../../src/http/openApiDocument.ts"
 import { partnerRoutes } from "../../src/http/features.ts"
 
-/** Rules that join fields, need a fact or go by what a text holds, by the sentences of those that break them. */
+/**
+ * The sentences of rules that JSON Schema cannot express: they join fields, need a stored fact, or check the content of
+ * a text.
+ */
 const beyondSchemas: ReadonlyArray<readonly [rule: string, sentence: RegExp]> = [
   ["texts are judged trimmed", /must not contain control characters or line breaks\.$/],
   ["e-mail addresses", /^The e-mail address must be /],
@@ -78,7 +81,7 @@ ajv.addSchema(document, "api")
 const pointer = (...parts: ReadonlyArray<string>): string =>
   `#/${parts.map((part) => encodeURIComponent(part.replaceAll("~", "~0").replaceAll("/", "~1"))).join("/")}`
 
-/** Whether the description says that a status of a route is answered by no JSON: by a file, or by nothing. */
+/** True if the description gives a status of a route an answer that is not JSON: a file, or no body. */
 const isNoJson = (method: string, path: string, status: number): boolean => {
   const route = partnerRoutes.match(method, path.split("?", 1)[0] ?? "")?.route
   const item = document.paths[route?.path.replace(/:(\w+)/g, "{$1}") ?? ""]
@@ -87,7 +90,7 @@ const isNoJson = (method: string, path: string, status: number): boolean => {
   return answer !== undefined && answer.content?.["application/json"] === undefined
 }
 
-/** The check of a part of a route that is JSON; null for a path that is no route, undefined for a part that is not there. */
+/** The check of a JSON part of a route; null if the path has no route, undefined if the route has no such part. */
 const checkOf = (method: string, path: string, ...part: ReadonlyArray<string>) => {
   const route = partnerRoutes.match(method, path.split("?", 1)[0] ?? "")?.route
   if (route === undefined) return null
@@ -100,7 +103,7 @@ interface Answered {
   readonly json: unknown
 }
 
-/** Throws when an answer is not what the description says of its status. */
+/** Throws if an answer does not fit the description of its status. */
 export const holdAnswer = (method: string, path: string, { status, json }: Answered): void => {
   const check = checkOf(method, path, "responses", String(status))
   if (check === null || isNoJson(method, path, status)) return
@@ -113,16 +116,19 @@ interface Refused {
   readonly data?: { readonly errors?: Readonly<Record<string, string>> }
 }
 
-/** What a body has at a dotted path. */
+/** The value at a dotted path of a body. */
 const valueAt = (body: unknown, path: string): unknown =>
   path.split(".").reduce<unknown>((at, name) => (at as Readonly<Record<string, unknown>> | undefined)?.[name], body)
 
-/** Whether a sentence is one that no schema could have given. `value`: what it is said of. */
+/** True if no schema could express the sentence. `value`: the value that the sentence refers to. */
 const isBeyond = (sentence: string, value: unknown): boolean =>
   (typeof value === "string" && value.trim() === "" && sentence.endsWith(" is required.")) ||
   beyondSchemas.some(([, broken]) => broken.test(sentence))
 
-/** The PEP section without what its flags make irrelevant: that is dropped unread, as the field's description says (A1-28). */
+/**
+ * The body without the PEP details that `is_pep: false` makes irrelevant: the service drops them unread, as the field's
+ * description states (A1-28).
+ */
 const read = (body: unknown): unknown => {
   const copy = structuredClone(body) as { kyc?: { pep?: Record<string, unknown> } } | null
   const pep = copy?.kyc?.pep
@@ -131,7 +137,7 @@ const read = (body: unknown): unknown => {
   return copy
 }
 
-/** Throws when a JSON body and its answer do not go with the description. */
+/** Throws if a JSON body and its answer contradict the description. */
 export const holdBody = (method: string, path: string, body: unknown, answer: Answered): void => {
   const validate = method === "GET" ? undefined : checkOf(method, path, "requestBody")
   if (validate === undefined || validate === null || (answer.status >= 300 && answer.status !== 400)) return

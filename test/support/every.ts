@@ -4,11 +4,11 @@
  */
 export const every = process.env["EVERY"] === "1"
 
-/** Whether this run plays more than the sample of `npm test`. */
+/** True if this run plays more than the sample of `npm test`. */
 export const isDeep = every || process.env["TIER"] === "deep"
 
 interface Samples<A> {
-  /** One round or one cell: `npm test`. */
+  /** The sample of `npm test`: one round or one cell. */
   readonly usual: ReadonlyArray<A>
   /** Each kind of case at least once; a deep run adds a slice of `every`. */
   readonly deep: ReadonlyArray<A>
@@ -35,11 +35,13 @@ export const sliceOf = (text: string | undefined, now: number): Slice => {
   return { number, count }
 }
 
-/** Every `count`-th case, from the `number`-th on. */
+/** Every `count`-th case, starting with the `number`-th. */
 export const inSlice = <A>(cases: ReadonlyArray<A>, { number, count }: Slice): ReadonlyArray<A> =>
   cases.filter((_, index) => index % count === number - 1)
 
-/** The cases of a deep run, equal ones once, in the order of `every`: later cases may rest on earlier ones. */
+/**
+ * The cases of a deep run without duplicates, in the order of `every`, because later cases may depend on earlier ones.
+ */
 export const deepSample = <A>(
   { deep, every: whole = deep }: Pick<Samples<A>, "deep" | "every">,
   slice: Slice

@@ -1,6 +1,6 @@
 /**
- * What a test provokes to be logged or printed, it expects: that is kept from the output, and the test fails when it does
- * not come. Anything else that is printed fails the test that runs (silence.ts).
+ * Expected output of tests. A test declares the lines that it causes with `expectLog`: they are removed from the
+ * output, and the test fails if none appears. Any other output fails the running test (silence.ts).
  */
 import { assert, onTestFinished } from "vitest"
 
@@ -12,13 +12,13 @@ interface Expectation {
 const expectations = new Set<Expectation>()
 
 /**
- * Expects at least one line like this, logged or printed, until the end of the test that calls it; one that runs beside others
- * says by its context's `onTestFinished` which it is.
+ * Expects at least one matching line, logged or printed, before the end of the calling test. A test that runs
+ * concurrently with others must pass the `onTestFinished` of its own context.
  */
 export const expectLog = (text: RegExp, finished = onTestFinished): void =>
   expect({ text, isSure: true, seen: 0 }, finished)
 
-/** As `expectLog`, of what may be said, or not, by how quick the machine is. */
+/** As `expectLog`, for lines that appear or not depending on the speed of the machine. */
 export const mayLog = (text: RegExp): void => expect({ text, isSure: false, seen: 0 }, onTestFinished)
 
 const expect = (expectation: Expectation, finished: typeof onTestFinished): void => {
@@ -30,7 +30,7 @@ const expect = (expectation: Expectation, finished: typeof onTestFinished): void
   })
 }
 
-/** Whether the test that runs expects this text; it has come then. */
+/** True if the running test expects this text. Counts the text as seen. */
 export const isExpected = (text: string): boolean => {
   const expected = [...expectations].find((expectation) => expectation.text.test(text))
   if (expected !== undefined) expected.seen++

@@ -1,18 +1,21 @@
-/** A thread that builds models, with faults: what it does stands where the client's uid is. Started by test/runtime/statement/modelBuilds.test.ts. */
+/**
+ * A thread that builds models, with a fault that the client's uid names. test/runtime/statement/modelBuilds.test.ts
+ * starts it.
+ */
 import { parentPort } from "node:worker_threads"
 import type { FromModelThread, ToModelThread } from "../../src/runtime/services/statements/build/modelProtocol.ts"
 
 const port = parentPort
 if (port === null) throw new Error("this is a thread of a test")
 
-// A thread speaks to its parent alone: there is no origin.
+// Only the parent receives messages of a thread, so there is no origin.
 // oxlint-disable-next-line unicorn/require-post-message-target-origin
 const post = (message: FromModelThread): void => port.postMessage(message)
 const began = (job: number): void => post({ type: "written", job })
 
 const faults: Readonly<Record<string, (job: number) => void>> = {
   killed: () => process.exit(0),
-  // Kept by the name: without one it would be thrown away as it is made.
+  // The variable keeps the objects alive; otherwise they would be collected at once.
   memory: () => {
     const kept: Array<unknown> = []
     for (;;) kept.push(Array.from({ length: 10_000 }, (_, at) => ({ at })))

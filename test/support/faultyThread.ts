@@ -1,18 +1,18 @@
-/** A rendering thread with faults: what it does stands where the hash of the model is. Started by test/http/renderThreads.test.ts. */
+/** A rendering thread with a fault that the hash of the model names. test/http/renderThreads.test.ts starts it. */
 import { parentPort } from "node:worker_threads"
 import type { FromThread, ToThread } from "../../src/runtime/adapters/statements/protocol.ts"
 
 const port = parentPort
 if (port === null) throw new Error("this is a thread of a test")
 
-// A thread speaks to its parent alone: there is no origin.
+// Only the parent receives messages of a thread, so there is no origin.
 // oxlint-disable-next-line unicorn/require-post-message-target-origin
 const post = (message: FromThread): void => port.postMessage(message)
 const chunk = (size: number): void => post({ type: "chunk", bytes: new Uint8Array(size).fill(97) })
 
 const faults: Readonly<Record<string, () => void>> = {
   killed: () => process.exit(0),
-  // Kept by the name: without one it would be thrown away as it is made.
+  // The variable keeps the objects alive; otherwise they would be collected at once.
   memory: () => {
     const kept: Array<unknown> = []
     for (;;) kept.push(Array.from({ length: 10_000 }, (_, at) => ({ at })))

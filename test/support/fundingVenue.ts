@@ -1,4 +1,6 @@
-/** The simulated venue shortly before a stamp, and a service whose business time goes with it, for scenarios of funding. */
+/**
+ * The simulated venue shortly before a stamp, and a service whose business time follows it, for scenarios of funding.
+ */
 import { Effect } from "effect"
 import { BusinessClock } from "../../src/runtime/engine/clock/BusinessClock.ts"
 import { ofClient } from "./Builders.ts"
@@ -8,7 +10,7 @@ import type { Service } from "./Service.ts"
 
 export const stampEvery = 8 * 3_600_000
 
-/** Micro-USDC that was posted of funding for a client, by key. */
+/** The funding postings of a client, micro-USDC, by key. */
 export const fundingOf = async (service: Service, clientId: number): Promise<ReadonlyMap<string, bigint>> => {
   const rows = (await ofClient(service, "ledgerTransactions", clientId)).filter(({ type }) => type === "FUNDING")
   const legs = await ofClient(service, "postings", clientId)
@@ -20,7 +22,7 @@ export const fundingVenue = () => {
   return {
     ...world,
     rate: (rate: string): void => world.command({ type: "funding", symbol: perp, rate }),
-    /** Business time goes over the next so many stamps, on both sides; their times. */
+    /** Advances both clocks over the next `count` stamps. Returns the times of the stamps. */
     passStamps: async (service: Service, count: number): Promise<ReadonlyArray<number>> => {
       const first = (Math.floor(world.venue.now / stampEvery) + 1) * stampEvery
       const more = count * stampEvery

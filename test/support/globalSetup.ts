@@ -1,6 +1,6 @@
 /**
- * globalSetup: one embedded PostgreSQL for the whole test run, in a temporary folder that is removed afterwards.
- * It starts when the first test file asks for a database (over a local socket), so runs of pure tests pay nothing.
+ * One embedded PostgreSQL for the whole test run, in a temporary folder that is removed afterwards. It starts when the
+ * first test file requests a database over a local socket, so runs of pure tests do not start it.
  */
 import { existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs"
 import { createServer, type Server } from "node:net"
@@ -15,14 +15,14 @@ import { leftInMemory, useMemory } from "./memoryFolder.ts"
 
 declare module "vitest" {
   export interface ProvidedContext {
-    /** Path of the socket that answers with the admin connection string (see TestDatabase.ts). */
+    /** Path of the socket that returns the admin connection string (see TestDatabase.ts). */
     databaseSocket: string
   }
 }
 
 const prefix = "brokerage-test-"
 
-/** The database that every test database is a copy of. */
+/** The database from which every test database is cloned. */
 const template = "template_brokerage"
 
 interface RunningServer {
@@ -63,7 +63,10 @@ const listening = (broker: Server, socket: string) =>
     broker.listen(socket, resolve)
   })
 
-/** A run that was killed (kill -9) leaves its server behind, on purpose of the supervisor: stop it and tidy up. */
+/**
+ * Stops the servers of killed test runs and removes their files: the supervisor keeps a server running after kill -9 on
+ * purpose.
+ */
 const removeLeftovers = async () => {
   await removeFrom(tmpdir())
   for (const left of leftInMemory()) {
@@ -77,7 +80,7 @@ const removeFrom = async (place: string) => {
     await import("../../src/runtime/adapters/postmasterPid.ts")
   for (const name of readdirSync(place).filter((each) => each.startsWith(prefix))) {
     const data = join(place, name, "data")
-    // No lock: a run that is just starting or ending. Not to be locked: a run that lives.
+    // No lock: a run that is starting or ending. A lock that cannot be taken: a run that lives.
     if (!existsSync(join(data, "supervisor.lock")) || lockDirectory(data) === undefined) continue
     const server = readPostmasterPid(join(data, "cluster"))
     if (server !== undefined && isPostmasterOf(server.pid, join(data, "cluster"))) {
@@ -91,7 +94,7 @@ const removeFrom = async (place: string) => {
 const startServer = async (dataDirectory: string): Promise<RunningServer> => {
   const { Effect, Exit, Redacted, Scope } = await import("effect")
   const { EmbeddedPostgres } = await import("../../src/runtime/adapters/EmbeddedPostgres.ts")
-  // Another user's leftovers are not ours to remove, and no reason to fail.
+  // Leftovers of another user can't be removed, and are no reason to fail.
   await removeLeftovers().catch(() => undefined)
   const scope = await Effect.runPromise(Scope.make())
   const close = () => Effect.runPromise(Scope.close(scope, Exit.void))
@@ -106,7 +109,9 @@ const startServer = async (dataDirectory: string): Promise<RunningServer> => {
   }
 }
 
-/** The migrated database that test databases are cloned from (a clone takes 35 ms, the migrations much longer). */
+/**
+ * Creates the migrated database from which test databases are cloned: a clone takes 35 ms, the migrations much longer.
+ */
 const makeTemplate = async (adminUrl: string) => {
   const { Effect, Redacted } = await import("effect")
   const { SqlClient } = await import("effect/sql")

@@ -1,4 +1,7 @@
-/** A server on this machine that answers as the test has it; one at a time, gone after the test that opened it. */
+/**
+ * A server on this machine with the answers of the test. One exists at a time, and it ends with the test that opened
+ * it.
+ */
 import { Redacted } from "effect"
 import { createServer, type RequestListener, type Server } from "node:http"
 import type { AddressInfo } from "node:net"
@@ -12,7 +15,7 @@ const end = (): void => {
   server = null
 }
 
-/** Its address; the one before it is gone. */
+/** Starts the server and returns its address. Stops the previous one. */
 export const listening = (listener: RequestListener): Promise<string> =>
   new Promise((resolve) => {
     end()
@@ -23,7 +26,7 @@ export const listening = (listener: RequestListener): Promise<string> =>
     server = opened
   })
 
-/** Takes no connection any more. */
+/** Stops accepting connections. */
 export const stopListening = (): Promise<void> => new Promise((resolve) => void server?.close(() => resolve()))
 
 export const connectionTo = (url: string): VenueConnection => ({ url, key: Redacted.make("vnk_test"), ca: null })

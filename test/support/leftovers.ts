@@ -4,7 +4,7 @@
  */
 import { vi } from "vitest"
 
-/** Kinds of resources as Node names them, and how a failure names them. */
+/** Node's names of the kinds of resources, each with its text for a failure. */
 const resources: Readonly<Record<string, string>> = {
   Timeout: "a timer",
   Immediate: "an immediate",
@@ -15,7 +15,7 @@ const resources: Readonly<Record<string, string>> = {
 /** Objects that all files of a worker share, by the name that a failure gives them. */
 const globals: Readonly<Record<string, object>> = { globalThis, Math, console, performance }
 
-/** The members of these objects; accessors are not read. */
+/** The members of the shared objects. Accessors are not called. */
 const membersNow = (): ReadonlyMap<string, unknown> =>
   new Map(
     Object.entries(globals).flatMap(([name, owner]) =>
@@ -25,7 +25,10 @@ const membersNow = (): ReadonlyMap<string, unknown> =>
     )
   )
 
-/** Without signals and exit: libraries (the live board's, the TypeScript compiler) add handlers for them once per process. */
+/**
+ * The handlers of process events, except those of signals and exit: libraries (the live board's, the TypeScript
+ * compiler) add them once per process.
+ */
 const handlersNow = (): ReadonlyMap<string, number> =>
   new Map(
     process
@@ -37,7 +40,7 @@ const handlersNow = (): ReadonlyMap<string, number> =>
 export interface Standing {
   readonly env: Readonly<Record<string, string | undefined>>
   readonly members: ReadonlyMap<string, unknown>
-  /** How many handlers each event of the process has. */
+  /** The number of handlers of each process event. */
   readonly handlers: ReadonlyMap<string, number>
   readonly counts: ReadonlyMap<string, number>
 }
@@ -68,7 +71,7 @@ vi.spyOn = new Proxy(vi.spyOn, {
 
 const isSpied = ([object, name]: Spy): boolean => vi.isMockFunction((object as Record<PropertyKey, unknown>)[name])
 
-/** A sentence for each thing that is there now and was not before the file. */
+/** A sentence for each resource or change that did not exist before the file. */
 export const leftovers = (before: Standing): ReadonlyArray<string> => {
   const now = standing()
   const names = new Set([...Object.keys(before.env), ...Object.keys(now.env)])
@@ -90,7 +93,7 @@ export const leftovers = (before: Standing): ReadonlyArray<string> => {
   ]
 }
 
-/** Closed sockets and timers disappear a moment later, so the check is repeated. */
+/** Closed sockets and timers disappear with a short delay, so the check is repeated. */
 const rounds = 100
 const pauseMillis = 20
 

@@ -1,10 +1,16 @@
-/** Holds a command at its first look at a table, so that a race between that look and its turn has one known order. */
+/**
+ * Stops a command at its first read of a table, so that a race between this read and the command's turn has one known
+ * order.
+ */
 import { PgClient } from "@effect/sql-pg"
 import { Deferred, Effect } from "effect"
 import { query } from "./Builders.ts"
 import type { Service } from "./Service.ts"
 
-/** Starts the command, waits until it stands before the locked table, runs `meanwhile`, lets it go on; what it answers. */
+/**
+ * Starts the command, waits until it is blocked by the lock on the table, runs `meanwhile` and releases the lock.
+ * Returns the answer of the command.
+ */
 export const heldAt = async <A>(
   service: Service,
   table: string,
@@ -26,7 +32,7 @@ export const heldAt = async <A>(
   await Promise.race([service.run(Deferred.await(locked)), holding])
   let answered = false
   const command = start().finally(() => (answered = true))
-  // Databases made from one template share their tables' object ids, so the database is asked for as well.
+  // Databases cloned from one template share the object ids of their tables, so the query names the database too.
   const waiting = `SELECT 1 FROM pg_locks WHERE relation = '${table}'::regclass AND NOT granted
     AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`
   try {

@@ -1,7 +1,8 @@
 /**
- * Temporary files of a test run in memory, where there is room for them. Tests make and drop some thousand databases of a thousand
- * files each, and a file system without a journal looks long for a file number that was not freed in the last seconds: a sixth of
- * the processors' time. What is killed loses nothing there: only the machine would have to end for that.
+ * Keeps the temporary files of a test run in memory if there is room. Tests create and drop thousands of databases with
+ * a thousand files each, and a file system without a journal searches long for a file number that was not freed in the
+ * last seconds: this takes a sixth of the processor time. Files in memory survive killed processes; only a crash of the
+ * machine loses them.
  */
 import { existsSync, mkdirSync, readdirSync, rmSync, statfsSync } from "node:fs"
 import { join } from "node:path"
@@ -9,10 +10,12 @@ import { isRunning } from "../../src/runtime/adapters/postmasterPid.ts"
 
 const memory = "/dev/shm"
 const prefix = "brokerage-run-"
-/** Bytes: several times as much as a run has ever held at a moment. */
+/** The required free memory, bytes: several times the largest use of a run. */
 const wanted = 12 * 1024 ** 3
 
-/** From now on temporary folders are made in memory, unless the caller has chosen a place; gives back what ends that. */
+/**
+ * Creates temporary folders in memory from now on, unless the caller has set TMPDIR. Returns a function that ends this.
+ */
 export const useMemory = (): (() => void) => {
   if (process.env.TMPDIR !== undefined || !existsSync(memory)) return () => {}
   const { bavail, bsize } = statfsSync(memory)

@@ -1,4 +1,7 @@
-/** Orders, fills and positions of a client as their tables hold them, put there by a turn of its own: what readers show, without a venue. */
+/**
+ * Writes orders, fills and positions of a client into their tables by a turn, for tests of what reads show, without a
+ * venue.
+ */
 import { Effect } from "effect"
 import type { OrderContext, OrderInput } from "../../src/machines/order/Order.ts"
 import { perpInput } from "../../src/machines/order/orderSamples.ts"
@@ -8,7 +11,7 @@ import { clientSubject } from "../../src/runtime/services/account/clientState.ts
 import type { FillRow, OrderRow, PositionRow } from "../../src/runtime/tables/order.ts"
 import { operator, type Service } from "./Service.ts"
 
-/** Decides something in a client's turn. */
+/** Runs a decision in a client's turn. */
 export const inTurn = <A>(service: Service, clientId: number, decide: (turn: Turn) => A): Promise<A> =>
   service.run(
     Effect.flatMap(ActorHost, (host) => host.dispatch({ subject: clientSubject(clientId), by: operator.by, decide }))
@@ -24,11 +27,11 @@ interface OrderPlan {
   readonly state?: OrderRow["state"]
   readonly input?: Partial<OrderInput>
   readonly context?: Partial<OrderContext>
-  /** Of the reserve, minor units. */
+  /** The amount of the reserve, minor units. */
   readonly amount?: bigint
 }
 
-/** An order in some state; its id. */
+/** Writes an order in a state. Returns its id. */
 export const putOrder = (turn: Turn, { state = "ACKED", input = {}, context = {}, amount = 0n }: OrderPlan = {}) => {
   const { id: clientId, partnerId, uid } = clientOf(turn)
   const id = turn.nextId("order")
@@ -55,7 +58,7 @@ export const putOrder = (turn: Turn, { state = "ACKED", input = {}, context = {}
   return id
 }
 
-/** A trade of an order: a purchase of 0.1 at 60,000 unless it says otherwise; its id. */
+/** Writes a trade of an order: by default a purchase of 0.1 at 60,000. Returns its id. */
 export const putFill = (turn: Turn, orderId: number, columns: Partial<FillRow> = {}): number => {
   const { id: clientId, partnerId } = clientOf(turn)
   const id = turn.nextId("fill")
@@ -84,7 +87,7 @@ export const putFill = (turn: Turn, orderId: number, columns: Partial<FillRow> =
   return id
 }
 
-/** A long of 0.1 from 60,000 unless it says otherwise. */
+/** Writes a position: by default a long of 0.1 from 60,000. */
 export const putPosition = (turn: Turn, columns: Partial<PositionRow> = {}): void => {
   const { id: clientId, partnerId } = clientOf(turn)
   turn.draft.put("positions", {

@@ -1,6 +1,7 @@
 /**
- * Steps of scenarios of orders at the simulated venue: its own book is empty and its prices are held, so that clients trade
- * with each other alone; a client that may trade, its orders, and looks until something is so.
+ * Steps of scenarios of orders at the simulated venue. The venue's own book is empty and its prices are held, so that
+ * clients trade only with each other. The steps create a client that may trade, place its orders, and poll until a
+ * condition holds.
  */
 import { assert } from "@effect/vitest"
 import type { VenueCommand } from "../../src/venue/VenueCommand.ts"
@@ -13,14 +14,14 @@ import type { Headers, Members, stepsOf } from "./steps.ts"
 
 export const spot = "BTC-USDC"
 
-/** The simulated venue with prices of 60,000 and no book but its clients'. */
+/** The simulated venue with prices of 60,000 and clients' orders only. */
 export const orderVenue = () => {
   const world = contractVenue()
   const command = (given: VenueCommand): void => {
     const { refusal } = world.venue.apply({ type: "command", command: given })
     if (refusal !== null) throw new Error(refusal)
   }
-  /** The depth of the venue's own book in a market; "0": none. */
+  /** Sets the size of the venue's own book in a market; "0" empties it. */
   const book = (symbol: string, size: string): void =>
     command({ type: "book", symbol, size, levels: null, spread: null })
   for (const symbol of [perp, spot]) book(symbol, "0")
@@ -28,7 +29,7 @@ export const orderVenue = () => {
     ...world,
     command,
     book,
-    /** Holds index, mark and last of BTC in all its markets. */
+    /** Sets and holds index, mark and last of BTC in all its markets. */
     price: (price: string): void => command({ type: "price", symbol: perp, price, only: null })
   }
 }
@@ -66,7 +67,7 @@ export const orderSteps = (
     limit,
     place,
     orderOf,
-    /** A client that may trade everything, with so much collateral, while its markets have live prices. */
+    /** A client that may trade everything, with this collateral. Waits until its markets have live prices. */
     trader: async (amount = "1000.00"): Promise<number> => {
       const clientId = await trader(amount)
       for (const symbol of [perp, spot]) {
@@ -77,7 +78,7 @@ export const orderSteps = (
       }
       return clientId
     },
-    /** Places an order that is taken; its id. */
+    /** Places an order that is accepted. Returns its id. */
     placed: async (clientId: number, body: object): Promise<number> => {
       const { status, json, text } = await place(clientId, body)
       assert.strictEqual(status, 200, text)
@@ -88,7 +89,7 @@ export const orderSteps = (
     // oxlint-disable-next-line typescript/no-explicit-any
     until: (clientId: number, orderId: number, found: (order: any) => boolean) =>
       poll(() => orderOf(clientId, orderId), found),
-    /** Until nothing is in flight at the venue. */
+    /** Waits until no call of the venue is in flight. */
     idle: () =>
       poll(
         () => query(service, "SELECT ref FROM venue_calls"),

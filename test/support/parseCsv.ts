@@ -1,4 +1,7 @@
-/** A strict reader of CSV (RFC 4180): every line ends with CRLF, quotes stand where they must and nowhere else. */
+/**
+ * A strict parser of CSV (RFC 4180): every line ends with CRLF, and fields have quotes exactly where the format
+ * requires them.
+ */
 
 export const parseCsv = (text: string): ReadonlyArray<ReadonlyArray<string>> => {
   const lines: Array<Array<string>> = []

@@ -1,4 +1,7 @@
-/** The Debian tools that read a PDF as others do; a test that needs one is skipped where it is missing (tools.ts). */
+/**
+ * Debian tools that read PDF files independently of the project. A test that needs a missing tool is skipped
+ * (tools.ts).
+ */
 import { spawnSync } from "node:child_process"
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
@@ -7,14 +10,14 @@ import { join } from "node:path"
 export const pdfTools = ["pdftotext", "pdfinfo", "pdffonts", "pdfdetach", "qpdf"] as const
 type Tool = (typeof pdfTools)[number]
 
-/** A PDF on disk, for as long as `work` takes, and the tools run on it. */
+/** Writes a PDF to disk while `work` runs. `work` gets a function that runs a tool on it. */
 export const withPdf = <A>(bytes: Uint8Array, work: (run: (tool: Tool, ...args: Array<string>) => string) => A): A => {
   const folder = mkdtempSync(join(tmpdir(), "statement-"))
   try {
     const file = join(folder, "statement.pdf")
     writeFileSync(file, bytes)
     return work((tool, ...args) => {
-      // What a tool is to write besides its output stands in the same folder.
+      // A tool writes its further output to the same folder.
       const { status, stdout, stderr } = spawnSync(
         tool,
         args.map((arg) => arg.replace("{}", file)),
@@ -32,7 +35,7 @@ export const withPdf = <A>(bytes: Uint8Array, work: (run: (tool: Tool, ...args: 
   }
 }
 
-/** The model that is attached to a PDF. */
+/** The model attached to a PDF. */
 export const attachedModel = (bytes: Uint8Array): string => {
   const folder = mkdtempSync(join(tmpdir(), "statement-"))
   try {

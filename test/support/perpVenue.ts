@@ -1,4 +1,4 @@
-/** A venue that lists perpetuals and says their marks, for scenarios of leverage: nothing trades there. */
+/** A venue that lists perpetuals and publishes their marks, for scenarios of leverage. It executes no orders. */
 import { setTimeout as pause } from "node:timers/promises"
 import { get } from "./Builders.ts"
 import { market, ScriptedVenue, ticker } from "./ScriptedVenue.ts"
@@ -33,7 +33,7 @@ export const perpVenue = () => {
   say()
   return {
     layerVenue: venue.layer,
-    /** The mark from now on, and how old it is when it is said, ms. */
+    /** Sets the mark from now on, and its age at its publication, ms. */
     price: (next: string, old = 0): void => {
       mark = next
       age = old
@@ -42,7 +42,7 @@ export const perpVenue = () => {
   }
 }
 
-/** Looks at a client's margin until `found`; the test's own time limit ends it. */
+/** Reads a client's margin until `found` is true; the test's time limit ends it. */
 export const marginUntil = async (
   service: Service,
   key: string,

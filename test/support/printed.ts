@@ -1,6 +1,6 @@
 /**
- * Collects everything that a test prints and does not expect (`expectLog`). Worker processes run many test files, so the
- * streams are replaced once per process: this module is evaluated once, the set-up of each file (silence.ts) is not.
+ * Collects all output of a test that it does not expect (`expectLog`). Worker processes run many test files, so this
+ * module replaces the streams once per process; the set-up of each file (silence.ts) runs for every file.
  */
 import { format } from "node:util"
 import { isExpected } from "./expectLog.ts"

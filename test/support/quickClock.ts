@@ -1,6 +1,6 @@
 /**
- * The wall clock with sleeps that a test can end. A long pause or timeout of the service then costs no wall time: the test
- * ends it once the awaited event has happened. The time stays that of the wall, and every other sleep keeps its length.
+ * The wall clock with sleeps that a test can end, so that a long pause or timeout of the service takes no wall time:
+ * the test ends it after the awaited event. The time is the wall time, and every other sleep keeps its length.
  */
 import { Clock, Duration, Effect, type Fiber, Layer } from "effect"
 import type { VenueProgress } from "../../src/runtime/ports/VenueProgress.ts"
@@ -58,7 +58,7 @@ export const quickClock = () => {
         return millis <= 0 || millis > longestTimer ? wall.sleep(duration) : endable(millis, fiber)
       })
   }
-  /** Ends the sleeps of this length that are under way. */
+  /** Ends the present sleeps of this length. */
   const end = (millis: number): void => {
     // A fiber that wakes may sleep again before this loop ends.
     const now = [...sleeping].filter((each) => each.millis === millis)
@@ -72,7 +72,7 @@ export const quickClock = () => {
         const found = [...sleeping].find(({ millis }) => isIt(millis))
         if (found === undefined) return
         began.delete(find)
-        // To end a sleep inside the fiber that starts it would resume that fiber too early.
+        // Ending a sleep inside the fiber that starts it would resume that fiber too early.
         setImmediate(() => {
           found.end()
           resolve(found.millis)
@@ -85,7 +85,10 @@ export const quickClock = () => {
     layer,
     end,
     ended,
-    /** Ends sleeps of this length until each fiber that is in one now, such as a worker between two rounds, has begun `times` more. */
+    /**
+     * Ends sleeps of this length until each fiber in such a sleep (a worker between two rounds, for example) has
+     * started `times` further ones.
+     */
     rounds: (millis: number, times: number): Promise<void> =>
       new Promise((resolve) => {
         const left = new Map<unknown, number>()
@@ -105,7 +108,7 @@ export const quickClock = () => {
         began.add(endNew)
         endNew()
       }),
-    /** Ends the sleeps of this length once the event has come and one of them is under way; the result of the work. */
+    /** Waits for the event, then ends the sleeps of this length. Returns the result of the work. */
     after: async <A>(event: Promise<unknown>, millis: number, work: Promise<A>): Promise<A> => {
       const ends = async (): Promise<void> => {
         await event
@@ -115,7 +118,7 @@ export const quickClock = () => {
       const [done] = await Promise.all([work, ends()])
       return done
     },
-    /** Runs the work; sleeps of this length end at once meanwhile. */
+    /** Runs the work. Sleeps of this length end at once meanwhile. */
     during: async <A>(millis: number, work: () => Promise<A>): Promise<A> => {
       short.set(millis, (short.get(millis) ?? 0) + 1)
       end(millis)

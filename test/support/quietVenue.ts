@@ -1,4 +1,6 @@
-/** A venue of two markets that does whatever it is asked: a script for `layerVenueControlMemory`, to be bent by a test. */
+/**
+ * A venue of two markets that accepts every command: a script for `layerVenueControlMemory`, which a test may change.
+ */
 import type { VenueScript } from "../../src/runtime/ports/VenueControlMemory.ts"
 import { noChange, type VenueView } from "../../src/venue/VenueCommand.ts"
 

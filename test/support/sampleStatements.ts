@@ -1,4 +1,4 @@
-/** Statements of every kind as a renderer is given them: of any number of rows, with texts that are hostile, and the widest figures. */
+/** Input of renderers: statements of every kind with any number of rows, hostile texts and the widest figures. */
 import { createHash } from "node:crypto"
 import { currentRenderer, schemaOf } from "../../src/machines/statement/Statement.ts"
 import type { StatementKind } from "../../src/machines/statement/statementTokens.ts"
@@ -6,7 +6,7 @@ import type { ModelRow, SectionFacts, Skeleton } from "../../src/machines/statem
 import type { JobHead, Piece } from "../../src/runtime/adapters/statements/protocol.ts"
 import { framesOf, rowText, skeletonOf } from "../../src/runtime/services/statements/model/modelText.ts"
 
-/** Texts that have hurt writers of PDF, XML and CSV, or the eyes of who reads them. */
+/** Texts that have broken writers of PDF, XML or CSV, or misled readers. */
 export const hostileTexts = [
   "=cmd|' /C calc'!A0",
   '"quoted", and, commas',
@@ -210,7 +210,7 @@ const notesOf: { readonly [K in StatementKind]: ReadonlyArray<string> } = {
   CLIENT_ASSETS: ["As of the last instant of the period. Values are USDC at the marks of that midnight."]
 }
 
-/** A statement and its model's text. */
+/** A statement and the text of its model. */
 export interface SampleStatement {
   readonly head: JobHead
   readonly sections: ReadonlyArray<SampleSection>
@@ -218,7 +218,7 @@ export interface SampleStatement {
   readonly model: string
 }
 
-/** Rows of a piece. */
+/** The number of rows in a piece. */
 const pieceRows = 1_000
 
 export interface SampleOptions {

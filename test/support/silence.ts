@@ -1,6 +1,6 @@
 /**
- * Set-up of every test file: a test that prints what it does not expect (`expectLog`) fails, with the text it printed, and a file
- * that leaves something behind fails, with a sentence that names it.
+ * The set-up of every test file. A test with unexpected output (`expectLog`) fails with that output, and a file that
+ * leaves a resource or a change behind fails with a sentence that names it.
  */
 import { afterAll, afterEach, assert } from "vitest"
 import { settledLeftovers, standing } from "./leftovers.ts"

@@ -1,6 +1,6 @@
 /**
- * Steps of scenarios of staking at the simulated venue: a client that may take offers and has something to lend, takes, and both
- * clocks moved together.
+ * Steps of scenarios of staking at the simulated venue: they create a client with assets that may take offers, take
+ * offers, and advance both clocks together.
  */
 import { assert } from "@effect/vitest"
 import type { VenueCommand } from "../../src/venue/VenueCommand.ts"
@@ -15,12 +15,12 @@ import { quickClock } from "./quickClock.ts"
 import { type Answer, operator, type Service } from "./Service.ts"
 import type { Headers, Members, stepsOf } from "./steps.ts"
 
-/** The service's pause between two readings of the board of offers, ms. */
+/** The service's pause between two reads of the board of offers, ms. */
 const boardPause = 2_000
 
 const isEvent = (line: object): line is VenueEvent => "fact" in line && "number" in line
 
-/** The simulated venue whose writers do as they are told. */
+/** The simulated venue with writers that the test controls. */
 export const stakingVenue = () => {
   const world = contractVenue()
   const command = (given: VenueCommand): number | null => {
@@ -30,7 +30,7 @@ export const stakingVenue = () => {
   }
   let restating = false
   let omitting = false
-  /** As it was said, but for the first payment of a swap. */
+  /** The line with another first payment of the swap, or without payments and end. */
   const restated = <Line extends object>(line: Line | VenueEvent): Line | VenueEvent => {
     if (!isEvent(line) || line.fact.type !== "swap") return line
     const { swap } = line.fact
@@ -46,14 +46,14 @@ export const stakingVenue = () => {
   return {
     ...world,
     layerVenue,
-    /** With this clock a service reads the board as soon as an offer is put there. */
+    /** A service with this clock reads the board as soon as an offer is published. */
     clock: quickClock(),
-    /** While it does, it says that the first payment of each swap was another amount. */
+    /** While on, the venue reports another amount for the first payment of each swap. */
     restate: (on: boolean) => void (restating = on),
     /** While on, the venue omits the payments and the end of each swap. */
     omit: (on: boolean) => void (omitting = on),
     command,
-    /** An offer on the board; its id. */
+    /** Publishes an offer. Returns its id. */
     offer: (symbol: string, given: Members = {}): number => {
       const {
         rateBps = 400,
@@ -66,11 +66,11 @@ export const stakingVenue = () => {
       }>
       return command({ type: "offer", symbol, rateBps, tenorDays, qty }) as number
     },
-    /** The writer pays an amount, or all that is owed. */
+    /** The writer pays an amount, or its whole debt. */
     pay: (contractId: number, amount: string | null = null): void => void command({ type: "pay", contractId, amount }),
     correctFee: (contractId: number, fee: string): void => void command({ type: "correctFee", contractId, fee }),
     delist: (symbol: string): void => void command({ type: "delist", symbol }),
-    /** So many writers from now on pay nothing at maturity. */
+    /** The next `times` maturing swaps are not paid. */
     defaulting: (times: number): void =>
       void command({
         type: "fault",
@@ -99,7 +99,7 @@ export const stakingSteps = (
   const swap = async (clientId: number, id: number) => (await read(clientId, `/staking/swaps/${id}`)).data
   const take = (clientId: number, offerId: number, qty: string, headers: Headers = {}): Promise<Answer> =>
     steps.call("POST", clientId, `/staking/${offerId}/accept`, { qty }, headers)
-  /** The offer stands on the board as the service sees it. */
+  /** Publishes an offer and waits until the service has read it. */
   const offered = async (symbol: string, given: Members = {}): Promise<number> => {
     const offerId = world.offer(symbol, given)
     await poll(
@@ -117,13 +117,13 @@ export const stakingSteps = (
     swap,
     take,
     offered,
-    /** A client that may take offers, with so much USDC and ETH. */
+    /** A client that may take offers, with this USDC and ETH. */
     lender: async ({ usdc = "1000.00", eth = "20" } = {}): Promise<number> => {
       const clientId = await trader(usdc)
       if (eth !== "0") await steps.adjust(clientId, eth, "ETH")
       return clientId
     },
-    /** Takes a part of a new offer; the swap as it was answered. */
+    /** Takes a part of a new offer. Returns the swap of the answer. */
     taken: async (clientId: number, symbol: string, qty: string, given: Members = {}) => {
       const offerId = await offered(symbol, given)
       const { status, json, text } = await take(clientId, offerId, qty)
@@ -132,7 +132,7 @@ export const stakingSteps = (
     },
     // oxlint-disable-next-line typescript/no-explicit-any
     until: (clientId: number, id: number, found: (swap: any) => boolean) => poll(() => swap(clientId, id), found),
-    /** Both clocks go on by so much: the venue first, as it does in a sandbox. */
+    /** Advances both clocks, the venue's first, as in a sandbox. */
     later: async (millis: number): Promise<void> => {
       world.leap(millis)
       await advance(service, millis)

@@ -1,10 +1,10 @@
-/** A misfit that stands, as the reports of the venue make it. */
+/** Creates a misfit in a turn, as reports of the venue would. */
 import { readPauses } from "../../src/machines/venueChecks/VenueMisfit.ts"
 import { advance } from "../../src/runtime/effects/advance.ts"
 import type { Turn } from "../../src/runtime/engine/mailbox/ActorHost.ts"
 import { misfitOf, noteMisfit } from "../../src/runtime/services/venue/misfits.ts"
 
-/** Reports of the object with this ref do not fit: the first one, and the answers to so many reads. */
+/** Reports a misfit of the object with this ref: a first report, and the answers to `reads` further reads. */
 export const reportMisfit = (turn: Turn, ref: string, reads: number = readPauses.length): void => {
   const misfit = { reason: "the side is SELL instead of BUY", worth: 6_000_000_000n }
   noteMisfit(turn, { ref, misfit, bytes: null })

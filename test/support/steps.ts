@@ -1,6 +1,6 @@
 /**
- * Steps of scenarios on one partner: writes and reads with its key, decisions of operators, each in one call. A step that
- * changes something throws what was refused.
+ * Steps of scenarios on one partner: writes and reads with its key and decisions of operators, each in one call. A step
+ * that changes state throws its refusal.
  */
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
@@ -11,7 +11,7 @@ import { collateral, comply, get, ofClient, onboard, person } from "./Builders.t
 import { type Answer, operator, type Service } from "./Service.ts"
 
 export type Headers = Readonly<Record<string, string>>
-/** Members of a request's body, or of a sample at their dotted paths. */
+/** Members of a request's body, or dotted paths of a sample. */
 export type Members = Readonly<Record<string, unknown>>
 type Restriction = "FROZEN" | "NO_WITHDRAWALS" | "NO_NEW_RISK"
 
@@ -19,14 +19,14 @@ export const stepsOf = (service: Service, key: string) => ({
   ...clientSteps(service, key),
   ...moneySteps(service, key),
   ...complianceSteps(service),
-  /** Business time, in ms. */
+  /** Business time, Unix ms. */
   now: (): Promise<number> => service.run(Effect.map(BusinessClock, (clock) => clock.now()))
 })
 
 let scenes = 0
 
 const clientSteps = (service: Service, key: string) => {
-  // Files that share a service have persons of their own.
+  // Files that share a service have different persons.
   const tag = `scene${++scenes}`
   let persons = 0
   const nextPerson = (): number => ++persons
@@ -34,28 +34,28 @@ const clientSteps = (service: Service, key: string) => {
   const read = async (path: string) => (await get(service, key, path)).json.data
   const verificationOf = (clientId: number) => read(`/clients/${clientId}/verification`)
   return {
-    /** A call below one client of the partner. */
+    /** A call on a client of the partner. */
     call: (method: string, clientId: number, path: string, body: object, headers: Headers = {}): Promise<Answer> =>
       service.call(method, `/partner/v1/clients/${clientId}${path}`, { key, body, headers }),
     /** A new ACTIVE client. */
     client: (): Promise<number> => service.client(key),
-    /** The number of a person that nobody is yet. */
+    /** The number of an unused person. */
     nextPerson,
     /** The body that onboards person `n`, with some paths replaced. */
     personOf,
-    /** Onboards the next person; the answer's data, and `n`. */
+    /** Onboards the next person. Returns the answer's data, and `n`. */
     onboarded: async (paths: Members = {}) => {
       const n = nextPerson()
       const { status, text, json } = await onboard(service, key, personOf(n, paths))
       assert.strictEqual(status, 201, text)
       return { n, ...json.data } as Onboarded
     },
-    /** The body that sends person `n` again, whole. */
+    /** The body that sends person `n` again, with all sections. */
     revisionOf: (n: number, paths: Members = {}) => {
       const { kyc, identityCheck, attestation } = personOf(n, paths)
       return { kyc, identityCheck, attestation }
     },
-    /** Some sections of person `n` with the attestation; paths are those of the whole body. */
+    /** Some sections of person `n` with the attestation. The paths are those of the whole body. */
     sectionsOf: (n: number, names: ReadonlyArray<string>, paths: Members = {}) => {
       const { kyc, identityCheck, attestation } = personOf(n, paths)
       return {
@@ -89,9 +89,9 @@ const moneySteps = (service: Service, key: string) => {
   let references = 0
   const fresh = (): string => `ref-${++references}`
   return {
-    /** A reference that nothing in this scenario has yet. */
+    /** An unused reference. */
     fresh,
-    /** Reports collateral: a deposit of 1.00 under a fresh reference, unless the body says otherwise. */
+    /** Reports collateral: by default a deposit of 1.00 under a fresh reference. */
     report: (clientId: number, body: Members = {}, headers: Headers = {}): Promise<Answer> =>
       collateral(
         service,
@@ -100,12 +100,12 @@ const moneySteps = (service: Service, key: string) => {
         { partnerRef: fresh(), direction: "DEPOSIT", amount: "1.00", ...body },
         headers
       ),
-    /** The client's cash, as its balances show it. */
+    /** The client's cash, from its balances. */
     cash: async (clientId: number, currency = "USDC"): Promise<string> =>
       (await get(service, key, `/clients/${clientId}/balances`)).json.balances.find(
         (line: { readonly currency: string }) => line.currency === currency
       )?.cash,
-    /** A correction by finance; the id of its transaction. */
+    /** A correction by finance. Returns the id of its transaction. */
     adjust: async (clientId: number, amount: string, currency = "USDC", reference?: string): Promise<number> => {
       const correction = { currency, amount, reason: "test", ...(reference === undefined ? {} : { reference }) }
       const verdict = await service.run(
@@ -121,7 +121,7 @@ const moneySteps = (service: Service, key: string) => {
 }
 
 const complianceSteps = (service: Service) => {
-  /** A command over a client's standing; throws when it is refused. */
+  /** Runs a lifecycle command on a client; throws its refusal. */
   const lifecycle = async (decide: (lifecycle: Lifecycle["Service"]) => ReturnType<Lifecycle["Service"]["close"]>) => {
     const verdict = await service.run(Effect.provide(Effect.flatMap(Lifecycle, decide), Lifecycle.layer))
     if (!verdict.ok) throw new Error(JSON.stringify(verdict.refusal))
@@ -140,7 +140,7 @@ const complianceSteps = (service: Service) => {
       ),
     close: (clientId: number) => lifecycle((decisions) => decisions.close(operator, String(clientId), "test")),
     reopen: (clientId: number) => lifecycle((decisions) => decisions.reopen(operator, String(clientId), "test")),
-    /** Refuses the person for good. */
+    /** Refuses the person for ever. */
     refuse: (clientId: number) => lifecycle((decisions) => decisions.rejectPerson(operator, String(clientId), "test"))
   }
 }

@@ -1,10 +1,11 @@
 /**
- * A night's work without trading it: copies of one client, each with trades that were booked at a time, their orders and
- * commissions, put into the database as the service would have left them. Their balances are not, so the books are not proved.
+ * The stored rows of a whole day without its trading: copies of one client, each with trades booked at a given time,
+ * their orders and commissions, as the service would have written them. Balances are not written, so the books are not
+ * verified.
  */
 type Run = (text: string) => Promise<ReadonlyArray<object>>
 
-/** Ids of what is copied start above those that a service hands out. */
+/** Ids of the copies. They start above those that the service issues. */
 export const firstCopy = 1_000_000_000
 
 export interface NightPlan {
@@ -12,9 +13,9 @@ export interface NightPlan {
   readonly clientId: number
   readonly orderId: number
   readonly clients: number
-  /** Trades of each. */
+  /** The number of trades of each client. */
   readonly trades: number
-  /** When the first of them was booked, Unix ms; the others a second later each. */
+  /** The time of the first trade, Unix ms; each further one is a second later. */
   readonly at: number
 }
 

@@ -1,4 +1,7 @@
-/** A turn on a store in memory, as the host takes one: again when it has read what it lacked, and committed if it wrote anything. */
+/**
+ * Runs a turn on a store in memory as the host does: a turn that lacked a read is repeated after the read, and one that
+ * wrote rows is committed.
+ */
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import { CommitBuilder } from "../../src/runtime/engine/journal/Commit.ts"
@@ -11,7 +14,7 @@ export interface TurnTaker {
   readonly store: MemoryStore
   readonly state: SubjectState
   readonly subject: string
-  /** What each try of the turn is given. */
+  /** The input of each attempt of the turn. */
   readonly given: () => Pick<Turn, "now" | "facts" | "by" | "nextId">
 }
 

@@ -1,8 +1,11 @@
-/** Where services log in tests: what a test expects (`expectLog`) counts there, the rest is printed and fails it. */
+/**
+ * The loggers of services in tests. Lines that a test expects (`expectLog`) count; other errors are printed, which
+ * fails the test.
+ */
 import { Layer, Logger, References } from "effect"
 import { isExpected } from "./expectLog.ts"
 
-/** Errors alone, to the expectations of the test that runs; those nobody expects to `others`. */
+/** Passes errors to the expectations of the running test, and unexpected ones to `others`. */
 const layerCatching = (others: Logger.Logger<unknown, void> | null) => {
   const catching = Logger.make<unknown, void>((entry) => {
     if (!isExpected(Logger.formatSimple.log(entry))) others?.log(entry)
@@ -13,5 +16,5 @@ const layerCatching = (others: Logger.Logger<unknown, void> | null) => {
 /** Errors that no test expects are printed. */
 export const layerTestLogs = layerCatching(Logger.defaultLogger)
 
-/** For what is broken on purpose in every way: only the errors that a test expects count, the others go nowhere. */
+/** For systems with deliberate faults of every kind: expected errors count, and all others are dropped. */
 export const layerProvokedLogs = layerCatching(null)

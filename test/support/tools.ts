@@ -1,6 +1,7 @@
 /**
- * The programs outside the project that tests use. Without a needed one a test that docs/guarantees.md cites does not run, so `.ci/run`
- * installs it or fails; without an optional one its tests are skipped. A run ends with the list of its skipped tests.
+ * External programs that tests use. Without a needed one, a test that docs/guarantees.md cites does not run, so
+ * `.ci/run` installs it or fails; without an optional one, its tests are skipped. A run ends with the list of its
+ * skipped tests.
  */
 import { spawnSync } from "node:child_process"
 import { existsSync } from "node:fs"
@@ -30,7 +31,7 @@ const tools = {
   mount: {
     package: "mount",
     needed: false,
-    // A process may mount in a namespace of its own, where the system allows it.
+    // A process may mount in a namespace of its own if the system permits it.
     isInstalled: answers(
       "unshare",
       "--user",
@@ -58,14 +59,14 @@ const tools = {
 
 export type ToolName = keyof typeof tools
 
-/** The browser that tests drive; undefined where none is installed. */
+/** The browser that tests control; undefined if none is installed. */
 export const chromiumPath = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"].find(
   existsSync
 )
 
 const found = new Map<ToolName, boolean>()
 
-/** Whether the tool runs on this machine; each is tried once. */
+/** True if the tool runs on this machine. Each tool is tried once. */
 export const hasTool = (name: ToolName): boolean => {
   const known = found.get(name)
   if (known !== undefined) return known
@@ -74,23 +75,23 @@ export const hasTool = (name: ToolName): boolean => {
   return installed
 }
 
-/** The end of a test's title that says why it is skipped; empty where every tool is installed. */
+/** The end of a test's title with the reason for skipping it; empty if every tool is installed. */
 export const skipNote = (...names: ReadonlyArray<ToolName>): string => {
   const missing = names.filter((name) => !hasTool(name))
   return missing.length === 0 ? "" : skippedFor(`${missing.join(", ")} not installed: ${packagesOf(missing).join(" ")}`)
 }
 
-/** The end of a title for any other reason. */
+/** The end of a title with any other reason. */
 export const skippedFor = (reason: string): string => ` (SKIPPED: ${reason})`
 
-/** The reason in a title; null where it has none. */
+/** The reason in a title; null without one. */
 export const skipReasonOf = (title: string): string | null => / \(SKIPPED: ([^)]*)\)/.exec(title)?.[1] ?? null
 
 const packagesOf = (names: ReadonlyArray<ToolName>): ReadonlyArray<string> => [
   ...new Set(names.map((name) => tools[name].package))
 ]
 
-/** Needed tools that are not installed now, with the packages that bring them. */
+/** Needed tools that are not installed, with their packages. */
 export const missingNeeded = (
   has: (name: ToolName) => boolean = (name) => tools[name].isInstalled()
 ): { readonly names: ReadonlyArray<ToolName>; readonly packages: ReadonlyArray<string> } => {

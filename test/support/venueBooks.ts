@@ -1,6 +1,7 @@
 /**
- * Holds the service's ledger against the venue's own books at the end of a file: what the house account `venue` owes or has of
- * each client is minus what the venue's books say that it has traded, been paid and paid, in every currency (A2-98, C1).
+ * Compares the service's ledger with the venue's own books at the end of a file: for each client and currency, the
+ * balance of the house account `venue` is the negative of the client's trades, receipts and payments in the venue's
+ * books (A2-98, C1).
  */
 import { afterAll, assert, vi } from "@effect/vitest"
 import type { LedgerAccount } from "../../simulator/venue/core/ledger.ts"
@@ -10,11 +11,11 @@ import type { Service } from "./Service.ts"
 interface Booked {
   readonly uid: string
   readonly currency: string
-  /** Minor units, from the client's view. */
+  /** Minor units, positive for the client. */
   readonly amount: bigint
 }
 
-/** A decimal text in whole units of so many places; what is beyond them is cut off. */
+/** A decimal as whole units of the given decimal places; further digits are cut off. */
 const unitsOf = (text: string, places: number): bigint => {
   const [whole = "0", fraction = ""] = text.replace("-", "").split(".")
   const units = BigInt(whole + fraction.padEnd(places, "0").slice(0, places))
@@ -26,8 +27,9 @@ const baseOf = (symbol: string): string => symbol.slice(0, symbol.indexOf("-"))
 const scaleOf = (currency: string): number => ({ EUR: 2, BTC: 8, ETH: 8, BNB: 8, SOL: 9 })[currency] ?? 6
 
 /**
- * Whether it is a client's that has traded or lent. In USDC: what has come less what went, as if its perpetuals were closed at what they have cost. The venue rounds
- * nothing here; the service rounds each closing trade and each spot order, against the client (F1, F11, F20).
+ * Compares one account. Returns false if it has never traded or lent. USDC is compared as receipts less payments, with
+ * open perpetuals at their cost. The venue rounds nothing here; the service rounds each closing trade and each spot
+ * order against the client (F1, F11, F20).
  */
 const compareAccount = async (
   service: Service,
@@ -59,13 +61,13 @@ const compareAccount = async (
   const add = (asset: string, amount: string): void =>
     void there.set(asset, (there.get(asset) ?? 0n) + unitsOf(amount, scaleOf(asset)))
   for (const each of account.positions) if (!isPerp(each)) add(baseOf(each.symbol), each.netQty)
-  // What was lent to writers and came back (F22).
+  // Assets lent to writers and returned (F22).
   for (const { asset, amount } of account.balances) if (asset !== "USDC") add(asset, amount)
   for (const [asset, amount] of there) assert.strictEqual(held(asset), amount, `${asset} of ${account.account}`)
   return account.positions.length + account.balances.length > 0
 }
 
-/** `ledger`: the venue's own books at that moment. */
+/** Compares all accounts after the file's last test. `ledger`: the venue's own books at that time. */
 export const holdVenueBooks = (service: Service, ledger: () => ReadonlyArray<LedgerAccount>): void =>
   afterAll(async () => {
     await vi.waitFor(

@@ -1,4 +1,4 @@
-/** An order as the venue says it: one that did not trade, of a ref of ours or of none. */
+/** Orders as the venue reports them. */
 import { type OrderContext, orderRef } from "../../src/machines/order/Order.ts"
 import type { VenueOrder } from "../../src/machines/venue/venueObjects.ts"
 

@@ -1,16 +1,17 @@
 /**
- * The widest answer that a contract allows, or one like it: long names with wide, combining and control characters, numbers
- * with all their digits, the longest of every list of tokens. Made from the schema, so a new answer is wide by itself.
+ * The widest answer that a schema allows: long names with wide, combining and control characters, numbers with all
+ * their digits, the longest value of each list of tokens. It is generated from the schema, so it covers new answers as
+ * well.
  */
 import type { Schema, SchemaAST } from "effect"
 
-/** Wide, combining, joined, right-to-left and control characters, words and no words. */
+/** Wide, combining, joined, right-to-left and control characters, in and outside of words. */
 export const hostileText =
   "Ödegård-Kälhöfer 張偉株式会社 e\u0301\u0301\u0301lan \u001b[31mred\u0007\u202e\u2028 👩‍👩‍👧‍👦 verylongwordwithoutanyspaceatallinsideit_and_more NOT_STARTED\n"
 const widestNumber = 8_888_888_888_888_888
 const anyTime = 1_795_785_192_832
 
-/** `rows`: entries of each list. */
+/** `rows`: the number of entries of each list. */
 export const widestOf = (schema: Schema.Top, rows: number): unknown => wide(schema.ast, "", rows, 0)
 
 const wide = (ast: SchemaAST.AST, name: string, rows: number, depth: number): unknown => {
@@ -24,7 +25,7 @@ const wide = (ast: SchemaAST.AST, name: string, rows: number, depth: number): un
       return Object.fromEntries([...members, ...indexed])
     }
     case "Arrays": {
-      // Lists inside of rows stay small: a page of ten thousand is one of rows.
+      // Lists inside of rows stay short: a page of ten thousand rows has ten thousand of them.
       const length = depth > 2 ? Math.min(rows, 3) : rows
       const [item] = ast.rest.length > 0 ? ast.rest : ast.elements
       return item === undefined ? [] : Array.from({ length }, () => wide(item, name, rows, depth + 1))
@@ -45,7 +46,7 @@ const wide = (ast: SchemaAST.AST, name: string, rows: number, depth: number): un
     case "Suspend":
       return depth > 8 ? null : wide(ast.thunk(), name, rows, depth + 1)
     default:
-      // What is open to any JSON.
+      // For a schema that accepts any JSON.
       return {
         note: hostileText,
         nested: { amounts: ["1.000000", "2.000000"], at: anyTime },

@@ -1,4 +1,7 @@
-/** The core under inputs that are well formed and absurd: it refuses in words, never throws, and what it holds stays exact. */
+/**
+ * The core with well-formed but absurd inputs: it refuses them with a sentence, never throws, and its figures stay
+ * exact.
+ */
 import { assert, describe, it } from "@effect/vitest"
 import * as fc from "fast-check"
 import { Venue } from "../../simulator/venue/core/Venue.ts"
@@ -8,7 +11,7 @@ import { venueOptions } from "./venueInputs.ts"
 const nobody = { event: () => undefined, market: () => undefined }
 
 describe("absurd inputs", () => {
-  it("never throw, and every number that the books then hold is exact", { timeout: 60_000 }, () => {
+  it("never throw, and leave only exact numbers in the books", { timeout: 60_000 }, () => {
     fc.assert(
       fc.property(absurdInputs(120), fc.nat(100), (inputs, seed) => {
         const venue = new Venue(venueOptions({ seed }), nobody)
@@ -20,7 +23,7 @@ describe("absurd inputs", () => {
   })
 })
 
-/** Where in plain JSON whole numbers beyond the exact ones stand. */
+/** The paths of whole numbers in plain JSON that are too large to be exact. */
 const inexact = (value: unknown, path = ""): ReadonlyArray<string> =>
   typeof value === "number"
     ? Math.abs(value) > Number.MAX_SAFE_INTEGER

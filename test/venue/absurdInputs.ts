@@ -1,4 +1,7 @@
-/** Inputs that every schema of the venue's surface takes and no caller means: absurd values, names of nothing, in any order. */
+/**
+ * Inputs that every schema of the venue's surface accepts and no caller means: absurd values and unknown names, in any
+ * order.
+ */
 import * as fc from "fast-check"
 import type { NounCallName } from "../../src/machines/venue/venueNouns.ts"
 import { executionReasons, everyFault, faultRoutes, heldPrices } from "../../src/venue/testerTokens.ts"
@@ -89,7 +92,7 @@ const requests: { readonly [Name in Absurd]: fc.Arbitrary<Extract<VenueCall, { n
 
 const call: fc.Arbitrary<VenueCall> = fc.oneof(
   ...Object.entries(requests).map(([name, request]) =>
-    // Name and request belong together: both are of one entry.
+    // The cast is safe: name and request come from one entry.
     (request as fc.Arbitrary<VenueCall["request"]>).map((asked) => ({ name, request: asked }) as VenueCall)
   )
 )
@@ -139,7 +142,7 @@ const command: fc.Arbitrary<VenueCommand> = fc.oneof(
   fc.record({ type: is("set"), knobs: fc.oneof(knobs, fc.string(), fc.json()) })
 )
 
-/** Days at most go by, so that a run stays short. */
+/** Time advances by days at most, so that a run stays short. */
 const time: fc.Arbitrary<VenueInput> = fc
   .integer({ min: -1_000, max: 100_000_000 })
   .map((after) => ({ type: "time", to: startAt + after }))
@@ -150,7 +153,7 @@ const names: ReadonlyArray<VenueInput> = ["CL-1", "CL-2"].map((name) => ({
   request: { ref: `open-${name}`, account: name }
 }))
 
-/** Two accounts, then anything. */
+/** Two accounts, then any inputs. */
 export const absurdInputs = (maxLength: number): fc.Arbitrary<ReadonlyArray<VenueInput>> =>
   fc
     .array(

@@ -1,6 +1,6 @@
 /**
- * Sessions of calls at the simulated venue, through a real socket: what they take and refuse, that each fault does to a call of
- * a session what it does to a call on its own, and how a session ends.
+ * Sessions of calls at the simulated venue, over a real socket: the calls that they accept and refuse, the faults,
+ * which affect a call of a session like a single call, and the end of a session.
  */
 import { afterAll, afterEach, assert, beforeAll, describe, it } from "@effect/vitest"
 import { callSession, sessionCallLimit, sessionLineLimit } from "../../src/venue/callSession.ts"
@@ -45,11 +45,11 @@ describe("opening", () => {
     )
   })
 
-  it("without an upgrade there is no such route", async () => {
+  it("a request without an upgrade finds no such route", async () => {
     assert.strictEqual((await venue.client.ask(callSession.path)).status, 404)
   })
 
-  it("it says at once, and then every second, that it lives", async () => {
+  it("a session sends a heartbeat at once, and then every second", async () => {
     const opened = await venue.client.session()
     const [first, second] = [await opened.next(), await opened.next()]
     assert.deepInclude(first, { heartbeat: true, version: 1 })
@@ -59,7 +59,7 @@ describe("opening", () => {
 })
 
 describe("calls", () => {
-  it("each is answered by its id with what a call on its own would be answered, and names its event", async () => {
+  it("each call of a session has the answer of a single call, with its id and its event", async () => {
     const [one, other] = [ref(), ref()]
     session.say(placing(1, one))
     session.say(placing(2, other, { price: "1" }))
@@ -75,7 +75,7 @@ describe("calls", () => {
     assert.deepInclude((await answerTo(3)).outcome.order, { ref: one, state: "CANCELLED" })
   })
 
-  it("one that trades brings its trades, each with the sequence of its event", async () => {
+  it("a call that trades returns its trades, each with the sequence of its event", async () => {
     session.say(placing(4, ref(), { price: null, tif: "IOC", qty: "0.01" }))
     const { outcome } = await answerTo(4)
     const { events } = (await venue.client.ask(`/venue/v1/accounts/CL1/events?after=${outcome.events.first - 1}`)).json
@@ -89,11 +89,11 @@ describe("calls", () => {
     assert.strictEqual(outcome.events.last, events.at(-1).fact.sequence)
   })
 
-  it("very many at once are all answered, each once", async () => {
+  it("each of very many calls sent at once has one answer", async () => {
     const opened = await venue.client.session()
     const count = 2 * sessionCallLimit + 10
     const names = Array.from({ length: count }, () => ref())
-    // One write of the socket brings more than may be on their way.
+    // One write to the socket has more calls than the limit of calls in flight.
     opened.say(names.map((name, at) => `${JSON.stringify(placing(at + 1, name, { tif: "IOC" }))}\n`).join(""))
     const answered = new Map<number, string>()
     while (answered.size < count) {
@@ -108,7 +108,7 @@ describe("calls", () => {
     opened.close()
   })
 
-  it("what can't be read as a call is refused by its id, and the others go on", async () => {
+  it("an unreadable call is refused by its id, and the other calls continue", async () => {
     session.say({ id: 5, name: "placeOrder", request: { ref: "x y" } })
     session.say({ id: 6, name: "sellEverything", request: {} })
     const name = ref()
@@ -124,7 +124,7 @@ describe("calls", () => {
     ["no JSON", "{\n"],
     ["no id", '{"name":"placeOrder"}\n'],
     ["a line that is too long", `${" ".repeat(sessionLineLimit + 1)}\n`]
-  ])("%s ends the session, and only that", async (_, line) => {
+  ])("%s ends its session alone", async (_, line) => {
     const opened = await venue.client.session()
     opened.say(line)
     await opened.ended
@@ -134,7 +134,7 @@ describe("calls", () => {
   })
 })
 
-/** What a call of a session sees, and what became of it: a line, nothing, or the end of its session. */
+/** The line that a session receives for a call (or nothing, or its end), and the outcome of the call. */
 const ofCalls: ReadonlyArray<readonly [kind: FaultKind, sees: RegExp | "nothing" | "the end", outcome: string]> = [
   ["timeout-before", "nothing", "UNKNOWN"],
   ["timeout-after", "nothing", "EXECUTED"],
@@ -150,7 +150,7 @@ const ofCalls: ReadonlyArray<readonly [kind: FaultKind, sees: RegExp | "nothing"
 ]
 
 describe("faults of one call", () => {
-  it.each(ofCalls)("%s strikes it on its route and symbol alone", async (kind, sees, outcome) => {
+  it.each(ofCalls)("%s affects one call, on its route and symbol alone", async (kind, sees, outcome) => {
     await venue.client.command({
       type: "fault",
       kind,
@@ -180,7 +180,7 @@ describe("faults of one call", () => {
 })
 
 describe("the end of a venue", () => {
-  it("what it has taken is answered before its sessions end", async () => {
+  it("a venue that ends answers the calls that it has accepted, then ends its sessions", async () => {
     const other = await runVenue()
     const { client } = other
     await client.ask("/venue/v1/accounts", { ref: "a1", account: "CL1" })
@@ -198,7 +198,7 @@ describe("the end of a venue", () => {
     opened.say(placing(1, name))
     const found = async () => (await client.ask("/venue/v1/lookups", { refs: [name] })).json.outcomes[0].outcome
     while ((await found()) === "UNKNOWN");
-    // Its answer is held up by the fault.
+    // The fault delays the answer of call 1.
     assert.isFalse(opened.waiting().some((line) => line.id === 1))
     const ending = other.end()
     assert.strictEqual((await answerTo(1, opened)).outcome.outcome, "EXECUTED")

@@ -1,4 +1,7 @@
-/** Orders of clients that meet each other: one trade id, reduce-only by what is left, legs beside their parent (C1; A2-40, A2-95). */
+/**
+ * Orders of clients that trade with each other: both fills have one trade id, reduce-only orders follow the remaining
+ * position, and legs trade beside their parent (C1; A2-40, A2-95).
+ */
 import { assert, describe, it } from "@effect/vitest"
 import { Venue } from "../../simulator/venue/core/Venue.ts"
 import type { VenueInput } from "../../simulator/venue/core/VenueInput.ts"
@@ -9,14 +12,14 @@ import { opened } from "./openedVenue.ts"
 const symbol = "BTC-USDC-PERP"
 const other = { account: "CL-2", side: "SELL" } as const
 
-/** A market at 60,000 whose book has clients' orders alone. */
+/** A market at 60,000 with clients' orders only. */
 const emptied = () => {
   const world = opened()
   world.command({ type: "book", symbol, size: "0", levels: null, spread: null })
   const fills = (account?: string) => world.news(account).flatMap((fact) => (fact.type === "fill" ? [fact.fill] : []))
   const order = (ref: string) => world.venue.lookup([ref])[0]?.order
   const held = (account = "CL-1") => world.venue.account(account)?.positions.map(({ netQty }) => netQty)
-  /** CL-1 is long so much, bought from CL-2 at 60,000. */
+  /** CL-1 buys this quantity from CL-2 at 60,000. */
   const long = (qty: string): void => {
     world.place({ ref: `L-${qty}`, ...other, price: "60000", qty })
     world.place({ ref: `B-${qty}`, price: "60000", qty })
@@ -28,7 +31,7 @@ const below = (price: string) => ({ source: "MARK", price, direction: "AT_OR_BEL
 const leg = { side: "SELL", reduceOnly: true, group: "att:1" } as const
 
 describe("two clients", () => {
-  it("SC-ORD-22: trade under one id, each under its own order, at the price of the one that rested", () => {
+  it("SC-ORD-22: trade under one trade id, each under its own order, at the price of the resting order", () => {
     const { place, fills, venue, held } = emptied()
     place({ ref: "O-1", price: "59990", qty: "0.3" })
     place({ ref: "O-2", ...other, price: "59900", qty: "0.2" })
@@ -40,7 +43,7 @@ describe("two clients", () => {
     assert.deepStrictEqual([held(), held("CL-2")], [["0.2"], ["-0.2"]])
   })
 
-  it("go on after a restart where they were: the rest trades under the next id, and the fills of before are there", () => {
+  it("continue after a restart: the rest trades under the next id, and earlier fills are still there", () => {
     const { place, venue } = emptied()
     place({ ref: "O-1", price: "59990", qty: "0.3" })
     place({ ref: "O-2", ...other, price: "59990", qty: "0.2" })
@@ -67,7 +70,7 @@ describe("two clients", () => {
     assert.strictEqual(again.lookup(["O-1"])[0]?.order?.state, "FILLED")
   })
 
-  it("meet in an emptied book alone: no taker of the simulator's comes, however long", () => {
+  it("trade only with each other in an emptied book: the simulator's takers never come", () => {
     const { place, fills, tick, order } = emptied()
     place({ ref: "O-1", price: "60000" })
     for (let n = 0; n < 200; n++) tick()
@@ -81,24 +84,27 @@ describe("a price of one kind", () => {
     ["last", "LAST"],
     ["mark", "MARK"],
     ["index", "INDEX"]
-  ] as const)("SC-ORD-14: --only %s fires what looks at %s alone, against another client's order", (only, source) => {
-    const { place, command, order, long } = emptied()
-    long("0.5")
-    place({ ref: "O-1", account: "CL-2", price: "59000", qty: "0.5" })
-    for (const each of ["LAST", "MARK", "INDEX"] as const)
-      place({ ref: each, side: "SELL", qty: "0.1", trigger: { ...below("59500"), source: each } })
-    command({ type: "price", symbol, price: "59400", only })
-    const states = (["LAST", "MARK", "INDEX"] as const).map((each) => order(each)?.state)
-    assert.deepStrictEqual(
-      states,
-      (["LAST", "MARK", "INDEX"] as const).map((each) => (each === source ? "FILLED" : "WAITING"))
-    )
-    assert.strictEqual(order("O-1")?.filledQty, "0.1")
-  })
+  ] as const)(
+    "SC-ORD-14: --only %s triggers orders on the %s price alone, against another client's order",
+    (only, source) => {
+      const { place, command, order, long } = emptied()
+      long("0.5")
+      place({ ref: "O-1", account: "CL-2", price: "59000", qty: "0.5" })
+      for (const each of ["LAST", "MARK", "INDEX"] as const)
+        place({ ref: each, side: "SELL", qty: "0.1", trigger: { ...below("59500"), source: each } })
+      command({ type: "price", symbol, price: "59400", only })
+      const states = (["LAST", "MARK", "INDEX"] as const).map((each) => order(each)?.state)
+      assert.deepStrictEqual(
+        states,
+        (["LAST", "MARK", "INDEX"] as const).map((each) => (each === source ? "FILLED" : "WAITING"))
+      )
+      assert.strictEqual(order("O-1")?.filledQty, "0.1")
+    }
+  )
 })
 
 describe("reduce-only", () => {
-  it("SC-ORD-13: a resting one takes what is left of the position, and ends with the rest", () => {
+  it("SC-ORD-13: a resting order trades the remaining position at most, and its rest is cancelled", () => {
     const { place, order, long, held } = emptied()
     long("0.5")
     place({ ref: "R-1", side: "SELL", price: "60100", qty: "0.5", reduceOnly: true })
@@ -110,7 +116,7 @@ describe("reduce-only", () => {
     assert.deepStrictEqual(held(), [])
   })
 
-  it("SC-ORD-27: one that the venue's own execution left without a position trades nothing", () => {
+  it("SC-ORD-27: an order whose position the venue's own execution has closed trades nothing", () => {
     const { place, command, order, long, held } = emptied()
     long("0.5")
     place({ ref: "R-1", side: "SELL", price: "60100", qty: "0.5", reduceOnly: true })
@@ -122,7 +128,7 @@ describe("reduce-only", () => {
 })
 
 describe("legs beside their parent", () => {
-  /** A parent that has bought 0.4 of 1 at 59,500, with a stop below for what it has. */
+  /** A parent that has bought 0.4 of 1 at 59,500, with a stop below for the filled quantity. */
   const partly = () => {
     const world = emptied()
     world.place({ ref: "P-1", price: "59500", qty: "1" })
@@ -131,7 +137,7 @@ describe("legs beside their parent", () => {
     return world
   }
 
-  it("SC-ORD-25: a leg that fires sells to whoever bids above the parent's rest", () => {
+  it("SC-ORD-25: a triggered leg sells to the bids above the parent's rest", () => {
     const { place, command, order, fills, held } = partly()
     place({ ref: "O-2", account: "CL-4", price: "59600", qty: "0.5" })
     command({ type: "price", symbol, price: "59300", only: "mark" })
@@ -141,7 +147,7 @@ describe("legs beside their parent", () => {
     assert.deepStrictEqual(held(), [])
   })
 
-  it("A2-42: the leg ends where its parent's rest is the best bid, and the parent stays", () => {
+  it("A2-42: the leg ends if its parent's rest is the best bid, and the parent stays", () => {
     const { place, command, order, held } = partly()
     place({ ref: "O-2", account: "CL-4", price: "59500", qty: "0.5" })
     place({ ref: "O-3", account: "CL-4", price: "59600", qty: "0.1" })
@@ -150,14 +156,14 @@ describe("legs beside their parent", () => {
     assert.deepStrictEqual([order("P-1")?.state, held()], ["WORKING", ["0.3"]])
   })
 
-  it("A2-40: a waiting leg grows with its parent by amends, and sells no more than is held", () => {
+  it("A2-40: a waiting leg grows with its parent by amends, and sells no more than the position", () => {
     const { place, call, command, order, held } = partly()
     place({ ref: "T-1", ...leg, qty: "0.4", trigger: { ...below("61000"), direction: "AT_OR_ABOVE" } })
     place({ ref: "O-2", ...other, price: "59500", qty: "0.6" })
     const amend = (ref: string, target: string, qty: string) => call("amendOrder", { ref, target, qty }).order
     assert.deepInclude(amend("M-1", "S-1", "1"), { qty: "1", state: "WAITING", reduceOnly: true })
     assert.deepInclude(amend("M-2", "T-1", "1.5"), { qty: "1.5", state: "WAITING" })
-    // One side smaller again: a leg follows its position down as well.
+    // An amend to a smaller quantity: a leg follows a smaller position as well.
     assert.deepInclude(amend("M-3", "S-1", "0.9"), { qty: "0.9", state: "WAITING" })
     place({ ref: "O-3", account: "CL-4", price: "60900", qty: "2" })
     command({ type: "price", symbol, price: "61000", only: "mark" })

@@ -1,10 +1,10 @@
-/** How knock-out contracts end (F15 to F17), by the published cases and on random paths. */
+/** The ends of knock-out contracts (F15 to F17), by the published cases and on random paths. */
 import { assert, describe, it } from "@effect/vitest"
 import * as fc from "fast-check"
 import { type Contract, Contracts, premiumOf, resultOf } from "../../simulator/venue/core/Contracts.ts"
 import type { Market } from "../../simulator/venue/core/Market.ts"
 
-/** Ticks and lots are whole USDC and whole units: figures of the cases as they are printed. */
+/** Ticks of one USDC and lots of one unit, so that figures equal those of the published cases. */
 const market: Market = {
   symbol: "IX-USDC-KO",
   family: "BARRIER",
@@ -77,7 +77,7 @@ describe("knock-out contracts", () => {
     assert.strictEqual(resultOf(market, contract), usdc(-1_000))
   })
 
-  it("the level itself is a touch, a tick before it is none", () => {
+  it("the level itself is a touch, a price one tick before it is not", () => {
     assert.strictEqual(played(contractOf(), 9_950, 9_901).state, "OPEN")
     assert.strictEqual(played(contractOf(), 9_950, 9_900).state, "KNOCKED_OUT")
     const short = { side: "SELL", barrier: 10_100 } as const
@@ -85,7 +85,7 @@ describe("knock-out contracts", () => {
     assert.strictEqual(played(contractOf(short), 10_050, 10_100).state, "KNOCKED_OUT")
   })
 
-  it("SC-BAR-03: a touch at the very instant of the expiry wins; one later does not", () => {
+  it("SC-BAR-03: a touch at the moment of the expiry wins; a later one does not", () => {
     const path = [10_000, 10_100] as const
     const touched = { takeProfit: 10_050 }
     assert.strictEqual(played(contractOf({ ...touched, expiryAt: 500 }), ...path).state, "TAKE_PROFIT")
@@ -98,12 +98,12 @@ describe("knock-out contracts", () => {
     assert.strictEqual(played(contractOf({ expiryAt: 2_000 }), 10_000, 10_010, 10_020).settlePrice, 10_020)
   })
 
-  it("SC-BAR-04: strict and untouched loses its premium", () => {
+  it("SC-BAR-04: a strict contract without a touch loses its premium", () => {
     const contract = played(contractOf({ strict: true, takeProfit: 10_500, expiryAt: 900 }), 10_000, 10_400)
     assert.strictEqual(resultOf(market, contract), usdc(-1_000))
   })
 
-  it("several end in the order of time, whichever way the mark goes", () => {
+  it("several contracts end in the order of time, in whichever direction the mark moves", () => {
     const contracts = new Contracts()
     for (const [n, barrier] of [9_900, 9_950, 9_925].entries()) contracts.add(contractOf({ id: n + 1, barrier }))
     contracts.add(contractOf({ id: 4, expiryAt: 400 }))
@@ -132,7 +132,7 @@ describe("knock-out contracts", () => {
         fc.array(contract, { minLength: 1, maxLength: 12 }),
         fc.integer({ min: -50, max: 50 }),
         (asked, move) => {
-          // A hundred milliseconds a tick: the times of the finer path are whole ones too.
+          // A hundred milliseconds per tick, so that the times on the finer path are whole as well.
           const span = Math.max(1, Math.abs(move))
           const make = () =>
             asked.map(({ side, distance, gain, expiryAt }, n) => {
@@ -146,7 +146,7 @@ describe("knock-out contracts", () => {
             for (const one of all) contracts.add(one)
             const point = (n: number) => ({ price: 10_000 + (move * n) / steps, at: (100 * span * n) / steps })
             for (let n = 0; n < steps; n++) contracts.move(point(n), point(n + 1))
-            // An expiry settles at the last mark, and there are more marks on the finer path.
+            // An expiry settles at the last mark, and the finer path has more marks.
             return all.map(({ id, state, endedAt }) => ({ id, state, endedAt }))
           }
           assert.deepStrictEqual(ends(1), ends(span))

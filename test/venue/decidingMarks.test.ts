@@ -1,6 +1,7 @@
 /**
- * The venue publishes each mark that decides an event before the event, however short a path shows it. The service's own checks
- * judge every event by the published marks alone. No event has a time before the earlier events of its account (A2-115).
+ * The venue publishes each mark that decides an event before the event, even if the mark lasts only a moment. The
+ * service's own checks judge every event by the published marks alone. No event has a time before the earlier events of
+ * its account (A2-115).
  */
 import { assert, describe, it } from "@effect/vitest"
 import * as fc from "fast-check"
@@ -30,7 +31,7 @@ const judge = (listing: VenueListing, published: ReturnType<typeof opened>["publ
   const fired = new Set<number>()
   const judged: Array<string> = []
   const misfits: Array<string> = []
-  /** The latest event time of each account. The judge allows no slack after it. */
+  /** The latest event time of each account. A later event with an earlier time is a misfit. */
   const takenTo = new Map<string, number>()
   let venueTime: VenueTime = anyTime
   const verdict = (kind: string, misfit: string | null): void => {

@@ -1,4 +1,4 @@
-/** The exchange against its rules said plainly, over random orders; and what must hold whatever is traded. */
+/** The exchange compared with a plain implementation of its rules over random orders, and its invariants. */
 import { assert, describe, it } from "@effect/vitest"
 import * as fc from "fast-check"
 import { Exchange, type ExchangeEvent } from "../../simulator/venue/core/Exchange.ts"
@@ -43,7 +43,7 @@ const act: fc.Arbitrary<Act> = fc.oneof(
   { weight: 1, arbitrary: fc.record({ cancel: fc.nat(60) }) }
 )
 
-/** Market orders can't be post-only; limit orders may. */
+/** Removes post-only from market orders, which cannot have it. */
 const asked = (request: Omit<OrderRequest, "ref">, n: number): OrderRequest => ({
   ...request,
   ref: `O-${n}`,
@@ -57,7 +57,7 @@ const opened = (): { readonly exchange: Exchange; readonly events: Array<Exchang
   return { exchange, events }
 }
 
-/** Orders change while events are read later: what is kept is how they stood. */
+/** A copy of the event as published, because later events change its order. */
 const structuredCloneOf = (event: ExchangeEvent): ExchangeEvent =>
   event.kind === "fill" ? { ...event, order: { ...event.order } } : { kind: "order", order: { ...event.order } }
 
@@ -78,7 +78,7 @@ const played = (acts: ReadonlyArray<Act>) => {
 }
 
 describe("the exchange", () => {
-  it("fills, states and positions are those of the rules said plainly: price first, then time", () => {
+  it("fills, states and positions equal those of the plain rules: best price first, then time", () => {
     fc.assert(
       fc.property(fc.array(act, { maxLength: 60, size: "max" }), (acts) => {
         const { exchange, events, plain } = played(acts)
@@ -99,7 +99,7 @@ describe("the exchange", () => {
     )
   })
 
-  it("conserves quantity and money, never crosses its book, and both sides of a trade share its number", () => {
+  it("quantity and money are conserved, the book never crosses, and both sides of a trade have one trade id", () => {
     fc.assert(
       fc.property(fc.array(act, { maxLength: 80, size: "max" }), (acts) => {
         const { exchange, events } = played(acts)
@@ -132,7 +132,7 @@ describe("the exchange", () => {
     )
   })
 
-  it("a position's flow is what its trades were worth", () => {
+  it("a position's flow is the value of its trades", () => {
     const { exchange, events } = played([
       { place: orderRequest({ side: "SELL", price: 100, quantity: 5 }) },
       { place: orderRequest({ accountId: 2, side: "BUY", price: 101, quantity: 3 }) }

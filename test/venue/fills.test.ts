@@ -1,4 +1,4 @@
-/** What the venue keeps of an order's fills, and for how long: within bounds, and the same after a restore (A2-96). */
+/** The fills that the venue keeps of an order: their limits, and the same fills after a restore (A2-96). */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { endedFillsKept, Fills, type KeptFill } from "../../simulator/venue/core/Fills.ts"
@@ -31,7 +31,7 @@ const fillTerms = {
   at: 1_000
 } as const
 
-/** Two clients whose orders have traded three times; the maker's has ended, the taker's last rests. */
+/** Two clients whose orders have traded three times. The maker's order has ended; the taker's last one rests. */
 const traded = () => {
   const bench = opened()
   bench.command({ type: "book", symbol: "BTC-USDC-PERP", size: "0", levels: null, spread: null })
@@ -46,7 +46,7 @@ const traded = () => {
 }
 
 describe("fills of an order", () => {
-  it("are those that its account's events have said, oldest first", () => {
+  it("are those of its account's events, oldest first", () => {
     const { venue, news } = traded()
     const said = news().flatMap((fact) => (fact.type === "fill" ? [fact.fill] : []))
     assert.deepStrictEqual(
@@ -64,7 +64,7 @@ describe("fills of an order", () => {
     assert.deepStrictEqual([venue.orderFills("O-4"), venue.orderFills("O-9")], [[], null])
   })
 
-  it("are the same after a restore; a state of a time when none were kept knows none", () => {
+  it("are the same after a restore; a state from before fills were kept has none", () => {
     const { venue } = traded()
     const state = JSON.parse(JSON.stringify(venue.state())) as VenueState
     const nobody = { event: () => undefined, market: () => undefined }
@@ -81,7 +81,7 @@ describe("fills of an order", () => {
     )
   })
 
-  it(`of orders that have ended are ${endedFillsKept} at most, the oldest going first; of one that lives they stay`, () => {
+  it(`of ended orders are ${endedFillsKept} at most, and the oldest are dropped first; those of a live order stay`, () => {
     const fills = new Fills()
     const many = (orderId: number) => {
       for (let n = 0; n < fillLimit; n++) fills.add(orderId, fill(n))
@@ -100,7 +100,7 @@ describe("fills of an order", () => {
     assert.deepStrictEqual([fills.of(3), fills.of(4)?.length], [null, fillLimit])
   })
 
-  it(`are the newest ${fillLimit} of one order`, () => {
+  it(`of one order are the newest ${fillLimit}`, () => {
     const fills = new Fills()
     for (let n = 1; n <= fillLimit + 5; n++) fills.add(1, fill(n))
     const kept = fills.of(1) ?? []
@@ -109,7 +109,7 @@ describe("fills of an order", () => {
 })
 
 describe("a venue in memory", () => {
-  it("answers of an order the fills that were said of it, and null of one that it does not have", async () => {
+  it("returns the published fills of an order, and null for an unknown order", async () => {
     const memory = new VenueMemory({ now: () => 1_000 })
     const { account, symbol, ...terms } = orderTerms
     const venue = memory.port()

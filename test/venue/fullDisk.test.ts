@@ -1,4 +1,7 @@
-/** The simulated venue on a disk without room (Bad input and faults): a start ends in a sentence and leaves nothing behind that runs; a running one refuses what it can't keep, says so once, and goes on by itself. */
+/**
+ * The simulated venue on a full disk (Bad input and faults). A start fails with a sentence and leaves no process
+ * behind. A running venue refuses writes, logs it once, and recovers by itself.
+ */
 import { afterEach, assert, describe, it } from "@effect/vitest"
 import { spawn } from "node:child_process"
 import { existsSync, mkdirSync, mkdtempSync, rmSync, rmdirSync } from "node:fs"
@@ -25,7 +28,7 @@ const start = async (directory: string, disk: LogDisk = realDisk): Promise<TestV
 }
 const full = { isFull: false }
 const noRoom = (): Error => Object.assign(new Error("ENOSPC: no space left on device, write"), { code: "ENOSPC" })
-/** A disk that has no room while `full` says so. */
+/** A disk that is full while `full` returns true. */
 const disk: LogDisk = {
   ...realDisk,
   open: async (path) => {
@@ -40,7 +43,7 @@ const refusal = (directory: string): Promise<string> =>
     (error: Error) => error.message
   )
 
-/** What a process says that starts a venue and does nothing about its end; completes when it has ended. */
+/** The output of a process that starts a venue and does not handle its end; completes when the process has ended. */
 const startedElsewhere = (directory: string): Promise<string> => {
   const module = join(import.meta.dirname, "../../simulator/venue/server/VenueProcess.ts")
   const text = `
@@ -54,7 +57,7 @@ const startedElsewhere = (directory: string): Promise<string> => {
 }
 
 describe("a start on a full disk", () => {
-  it("new books: it ends in a sentence, and starts when there is room", async () => {
+  it("without books, the start fails with a sentence, and succeeds once there is room", async () => {
     const directory = folder()
     full.isFull = true
     assert.strictEqual(
@@ -66,7 +69,7 @@ describe("a start on a full disk", () => {
     await start(directory)
   })
 
-  it("books that are there: they can be read, which is said, and written to when there is room", async () => {
+  it("with books, the venue starts for reads, logs it, and accepts writes once there is room", async () => {
     const directory = folder()
     const venue = await start(directory, disk)
     await venue.client.ask("/venue/v1/accounts", { ref: "a1", account: "CL1" })
@@ -80,19 +83,19 @@ describe("a start on a full disk", () => {
     assert.strictEqual((await again.client.ask("/venue/v1/orders", restingOrder("f1"))).json.outcome, "EXECUTED")
   })
 
-  it("books that are there, and nothing to say anew where they are found: nothing is written for it", async () => {
+  it("with books and an unchanged venue.json, the start writes nothing", async () => {
     const directory = folder()
     await start(directory)
     await running.pop()?.end()
-    // What venue.json is drafted in can't be written.
+    // The temporary file of venue.json can't be written.
     mkdirSync(join(directory, "venue.json.new"))
     const again = await start(directory)
     assert.strictEqual((await again.client.show()).seed, 7)
   })
 
-  it("one that fails after it listens leaves nothing that keeps its process", async () => {
+  it("a start that fails after it listens leaves nothing that keeps its process alive", async () => {
     const directory = folder()
-    // What venue.json is drafted in can't be written.
+    // The temporary file of venue.json can't be written.
     mkdirSync(join(directory, "venue.json.new"))
     assert.strictEqual(await startedElsewhere(directory), "refused\n")
     rmdirSync(join(directory, "venue.json.new"))
@@ -101,7 +104,7 @@ describe("a start on a full disk", () => {
 })
 
 describe("a disk that fills while it runs", () => {
-  it("writes are refused, reads go on, it is said once; with room again it goes on, and nothing refused is there", async () => {
+  it("writes are refused, reads continue, and one line is logged; with room the venue continues without the refused writes", async () => {
     const directory = folder()
     const venue = await start(directory, disk)
     const place = (ref: string) => venue.client.ask("/venue/v1/orders", restingOrder(ref))

@@ -1,4 +1,4 @@
-/** F14: funding rates, and what positions pay by the published cases. */
+/** F14: funding rates, and the funding of positions by the published cases. */
 import { assert, describe, it } from "@effect/vitest"
 import * as fc from "fast-check"
 import { Funding, nextStamp, paymentOf, premiumOf, rateOf, rateUnit } from "../../simulator/venue/core/Funding.ts"
@@ -30,12 +30,12 @@ describe("funding", () => {
     assert.strictEqual(paymentOf(market, lots, ticks, e8(rate)), micro)
   )
 
-  it("is rounded against the account, whoever pays", () => {
+  it("is rounded against the account, whichever side pays", () => {
     assert.strictEqual(paymentOf(market, 3, 1, 1), -1n)
     assert.strictEqual(paymentOf(market, -3, 1, 1), 0n)
   })
 
-  it("what longs pay is what shorts get, but for the rounding", () => {
+  it("longs pay the amount that shorts get, except for the rounding", () => {
     const lots = fc.integer({ min: 1, max: 1_000_000 })
     fc.assert(
       fc.property(
@@ -50,7 +50,7 @@ describe("funding", () => {
     )
   })
 
-  it("a rate is the premium, drawn to the interest, and capped", () => {
+  it("a rate is the premium, moved toward the interest rate and capped", () => {
     assert.strictEqual(rateOf(0), e8(0.0001))
     assert.strictEqual(rateOf(e8(0.0004)), e8(0.0001))
     assert.strictEqual(rateOf(e8(0.001)), e8(0.0005))
@@ -59,7 +59,7 @@ describe("funding", () => {
     assert.strictEqual(rateOf(e8(-0.02)), e8(-0.0075))
   })
 
-  it("a premium counts where the book leaves the index on one side", () => {
+  it("a premium counts if the whole book is above or below the index", () => {
     assert.strictEqual(premiumOf(1_000, 1_010, 1_011), e8(0.01))
     assert.strictEqual(premiumOf(1_000, 989, 990), e8(-0.01))
     assert.strictEqual(premiumOf(1_000, 999, 1_001), 0)
@@ -77,7 +77,7 @@ describe("funding", () => {
     assert.strictEqual(funding.stamp(), e8(0.0025))
   })
 
-  it("a held rate stands until it is let go", () => {
+  it("a held rate stays until it is released", () => {
     const funding = new Funding()
     funding.hold(e8(-0.001))
     assert.deepStrictEqual([funding.rate, funding.predicted], [e8(-0.001), e8(-0.001)])

@@ -1,11 +1,11 @@
-/** Published cases of matching, funding and knock-out contracts, played against the whole core by its calls alone. */
+/** Published cases of matching, funding and knock-out contracts, played against the whole core through its calls. */
 import { assert, describe, it } from "@effect/vitest"
 import { opened } from "./openedVenue.ts"
 
 const stamp = Date.parse("2026-03-01T08:00:00Z")
 
 describe("published cases against the whole venue", () => {
-  /** The clients' book alone, as the cases have it. */
+  /** A market with clients' orders only, as the cases assume. */
   const matching = () => {
     const world = opened()
     world.command({ type: "book", symbol: "BTC-USDC-PERP", size: "0", levels: null, spread: null })
@@ -18,19 +18,19 @@ describe("published cases against the whole venue", () => {
     }
   }
 
-  it("MATCH-002: a market order larger than the book ends with what it found", () => {
+  it("MATCH-002: a market order larger than the book ends with the fills that the book had", () => {
     const { quote, place } = matching()
     quote()
     assert.deepInclude(place({ qty: "1", tif: "IOC" }).order, { state: "CANCELLED", filledQty: "0.5" })
   })
 
-  it("MATCH-004: an IOC limit that does not reach the book ends with nothing", () => {
+  it("MATCH-004: an IOC limit order that does not reach the book ends unfilled", () => {
     const { quote, place } = matching()
     quote()
     assert.deepInclude(place({ price: "58000", tif: "IOC" }).order, { state: "CANCELLED", filledQty: "0" })
   })
 
-  it("MATCH-006, MATCH-008: a market order without a market, and a reduction of nothing, are refused", () => {
+  it("MATCH-006, MATCH-008: a market order in an empty book and a reduce-only order without a position are refused", () => {
     const { quote, place } = matching()
     assert.deepInclude(place({}), { outcome: "REFUSED", reason: "no market" })
     quote()
@@ -54,7 +54,7 @@ describe("published cases against the whole venue", () => {
   const cases = [
     ["FUND-007: a short of ten at 2.0 gets a hundredth of a percent", "2", "10", "0.0001", "0.002"],
     ["FUND-009: a short of ten at 2.5 gets two", "2.5", "10", "0.0002", "0.005"],
-    // The case's -0.0002493, rounded against the account.
+    // The case has -0.0002493, before the rounding against the account.
     ["FUND-011: a short of thirty pays a negative rate", "2.77", "30", "-0.000003", "-0.00025"]
   ] as const
   it.each(cases)("%s", (_, price, qty, rate, amount) => {
@@ -89,7 +89,7 @@ describe("published cases against the whole venue", () => {
     assert.strictEqual(balance("CL-1", "USDC"), "40")
   })
 
-  it("BAR-013: what can be lost is the distance to the barrier, however far the mark jumps", () => {
+  it("BAR-013: the loss is at most the distance to the barrier, however far the mark jumps", () => {
     const { mark, contract, balance } = gold({ barrier: "2690", takeProfit: null })
     mark("2500")
     assert.deepInclude(contract(), { state: "KNOCKED_OUT", settlePrice: "2690" })

@@ -1,4 +1,7 @@
-/** What simulations ask of InProcessVenue beyond the port: its books' word, what it keeps, and faults that it is given. */
+/**
+ * The functions of InProcessVenue that simulations use beyond the port: counts of its books, a restart with fewer
+ * events, and faults.
+ */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber, Stream } from "effect"
 import { InProcessVenue, type RequestFault } from "../../simulator/venue/InProcessVenue.ts"
@@ -19,7 +22,7 @@ const order = (ref: string): VenueRequest<"placeOrder"> => ({
   group: null
 })
 
-/** A venue with one account; `fault` is what happens to the next requests. */
+/** A venue with one account. `fault` returns the fault of the next requests. */
 const opened = async (fault: () => RequestFault = () => ({})) => {
   const venue = new InProcessVenue({
     venue: { seed: 7, startAt: 1_795_000_000_000, tickMillis: 60_000, knobs: {} },
@@ -31,13 +34,13 @@ const opened = async (fault: () => RequestFault = () => ({})) => {
 }
 
 describe("InProcessVenue", () => {
-  it("counts how often a ref came and how often it was executed", async () => {
+  it("counts how often it received a ref and how often it executed it", async () => {
     const { venue, port } = await opened()
     for (const _ of [1, 2]) await Effect.runPromise(port.write("placeOrder", order("P-1")))
     assert.deepStrictEqual([venue.came.get("P-1"), venue.executions("P-1"), venue.executions("P-2")], [2, 1, 0])
   })
 
-  it("restarts with what it acknowledged, and with no more of its events than it is let", async () => {
+  it("restarts with everything that it acknowledged, and with at most the given number of its events", async () => {
     const { venue, port } = await opened()
     const outcome = await Effect.runPromise(port.write("placeOrder", order("P-1")))
     const { number } = venue
@@ -53,7 +56,7 @@ describe("InProcessVenue", () => {
     assert.strictEqual(gone._tag, "VenueEventsGone")
   })
 
-  it("a lookup does not see for a while what a call came to; a voiding does", async () => {
+  it("a lookup does not show the outcome of a call for a while; a voiding does", async () => {
     const { venue, port } = await opened(() => ({ lag: 1_000 }))
     await Effect.runPromise(port.write("placeOrder", order("P-1")))
     const seen = async () => (await Effect.runPromise(port.lookup(["P-1"])))[0]?.outcome
@@ -63,14 +66,14 @@ describe("InProcessVenue", () => {
     assert.strictEqual(await seen(), "EXECUTED")
   })
 
-  it("refuses in the words that it is given, for good", async () => {
+  it("refuses with the given reason, for ever", async () => {
     const { venue, port } = await opened(() => ({ refused: "not today" }))
     const { outcome, reason } = await Effect.runPromise(port.write("placeOrder", order("P-1")))
     assert.deepStrictEqual([outcome, reason, venue.executions("P-1")], ["REFUSED", "not today", 0])
     assert.strictEqual(venue.lookup(["P-1"])[0]?.outcome, "REFUSED")
   })
 
-  it("forgets the streams of a process that is gone with the next thing that it says", async () => {
+  it("drops the streams of a dead process at its next event", async () => {
     const { venue } = await opened()
     let gone = false
     const later = (task: () => void) => void setImmediate(task)

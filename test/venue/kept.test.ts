@@ -1,4 +1,7 @@
-/** What a venue keeps of what is over: no more than its bounds, what lives always, and the same after a restore (C1, Restart). */
+/**
+ * The ended objects that a venue keeps: no more than its limits allow, together with every live object, and the same
+ * after a restore (C1, Restart).
+ */
 import { assert, describe, it } from "@effect/vitest"
 import * as fc from "fast-check"
 import { SeededRandom } from "../../simulator/partner/SeededRandom.ts"
@@ -18,7 +21,7 @@ const opened = (kept: Kept, seed = 1): Venue => {
 const stored = (venue: Venue): VenueState => JSON.parse(JSON.stringify(venue.state())) as VenueState
 const call = (name: string, request: object): VenueInput => ({ type: "call", name, request }) as VenueInput
 
-/** How many of each are over. */
+/** The number of ended objects of each kind. */
 const overOf = ({ orders, rfqs, contracts, swaps }: VenueState): Omit<Kept, "refs"> => ({
   orders: orders.filter(({ ref, state }) => ref !== null && state !== "WORKING" && state !== "WAITING").length,
   requests: rfqs.filter(({ state }) => state !== "OPEN").length,
@@ -26,7 +29,7 @@ const overOf = ({ orders, rfqs, contracts, swaps }: VenueState): Omit<Kept, "ref
   swaps: swaps.filter(({ end }) => end !== null).length
 })
 
-/** Lots that have been filled of each order with a ref, as the fills that are kept say, and as the order itself does. */
+/** The filled lots of each order with a ref, from the kept fills and from the order itself. */
 const filledIn = ({ fills = [] }: VenueState): ReadonlyMap<number, number> => {
   const filled = new Map<number, number>()
   for (const [orderId, , , quantity] of fills.toSorted(([one], [other]) => one - other))
@@ -42,7 +45,7 @@ const filledOf = ({ orders }: VenueState): ReadonlyMap<number, number> =>
   )
 
 describe("what is kept", () => {
-  it("random inputs: never more than the bounds of what is over, every live object by its ref, every fill of an order that is kept, the same after a restore", () => {
+  it("random inputs: ended objects stay within the limits, every live object is found by its ref, every kept order has all fills, and a restore keeps all of them", () => {
     fc.assert(
       fc.property(drafts(120), fc.nat(120), fc.nat(1_000), (steps, cut, seed) => {
         const venue = opened(few, seed)
@@ -67,7 +70,7 @@ describe("what is kept", () => {
     )
   })
 
-  it("20,000 calls: state stays as large as its bounds, an order that rests is known for ever, a call that is over is not", () => {
+  it("20,000 calls: the state stays within its limits, a resting order is always found, and an ended call is not", () => {
     const kept: Kept = { refs: 2_000, orders: 500, requests: 100, contracts: 100, swaps: 100 }
     const venue = opened(kept)
     const random = new SeededRandom(3)
@@ -110,7 +113,7 @@ describe("what is kept", () => {
     assert.deepInclude(again?.order, { qty: "0.01", state: "WORKING" })
   })
 
-  it("a state of before closes a contract by its number", () => {
+  it("a state of an older version closes a contract by its number", () => {
     const venue = opened(few)
     venue.apply({ type: "command", command: { type: "price", symbol: "BTC-USDC-KO", price: "60000", only: null } })
     const asked = { account: "CL-1", windowEndsAt: venue.now + 60_000 }
@@ -134,7 +137,7 @@ describe("what is kept", () => {
     assert.deepStrictEqual(stored(Venue.restore(before, nobody)), state)
   })
 
-  it("the bounds are options that the books begin with", () => {
+  it("the limits are options that the books keep from their start", () => {
     assert.deepStrictEqual(completeOptions(venueOptions()).kept, {
       refs: 1_000_000,
       orders: 100_000,

@@ -1,4 +1,4 @@
-/** Knob files of the simulated venue: what is wrong is named with its file and line (operator surface, `sim venue set`). */
+/** Knob files of the simulated venue: an error names the file and the line (operator surface, `sim venue set`). */
 import { assert, describe, it } from "@effect/vitest"
 import { readKnobs, readMarkets } from "../../simulator/venue/knobsFile.ts"
 
@@ -26,7 +26,7 @@ describe("readKnobs", () => {
     assert.deepInclude(knobs, { seed: 7, tickMillis: 100 })
     assert.deepStrictEqual(readKnobs("", "knobs.yaml"), {})
     assert.deepStrictEqual(readKnobs("# nothing\n", "knobs.yaml"), {})
-    // What was read says the same as JSON, which the log keeps.
+    // The log keeps the knobs as JSON, which must read as the same knobs.
     assert.deepStrictEqual(readKnobs(JSON.stringify(knobs), "log"), knobs)
   })
 
@@ -65,7 +65,7 @@ describe("readKnobs", () => {
     )
   })
 
-  it("names everything that is wrong, but not without end", () => {
+  it("names every error up to a limit", () => {
     const sentence = String(readKnobs("seed: x\ntickMillis: y\ntakers: z", "k.yaml"))
     assert.strictEqual(String(readKnobs("a: 1\nb: 1\nc: 1\nd: 1\ne: 1\nf: 1", "k.yaml")).split("\n").length, 5)
     assert.match(sentence, /line 1: seed.*\n.*line 2: tickMillis.*\n.*line 3: takers/)

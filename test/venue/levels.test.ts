@@ -1,9 +1,12 @@
-/** Levels that something waits for at the simulated venue, held against a plain list; very many of one level cost no more each. */
+/**
+ * Price levels with waiting objects at the simulated venue, compared with a plain list. Many objects on one level cost
+ * no more each.
+ */
 import { assert, describe, it } from "@effect/vitest"
 import { type Direction, Levels, type Waiting } from "../../simulator/venue/core/Levels.ts"
 import { SeededRandom } from "../../simulator/partner/SeededRandom.ts"
 
-/** The rule: the nearest first, of one level the one that came first; what lies above goes before what lies below. */
+/** The rule: the nearest level first, on one level in order of arrival; levels above before levels below. */
 class PlainLevels {
   private waiting: Array<Waiting<number>> = []
 
@@ -33,7 +36,7 @@ class PlainLevels {
 }
 
 describe("levels", () => {
-  it.each([1, 2, 3, 4, 5, 6])("random comings, goings and touches are those of a plain list, seed %i", (seed) => {
+  it.each([1, 2, 3, 4, 5, 6])("random additions, removals and touches equal those of a plain list, seed %i", (seed) => {
     const random = new SeededRandom(seed)
     const levels = new Levels<number>()
     const plain = new PlainLevels()
@@ -45,7 +48,7 @@ describe("levels", () => {
         known.push(waiting)
         plain.add(waiting)
       } else if (random.chance(0.7) && known.length > 0) {
-        // Some of them were touched before.
+        // Some of them were touched earlier.
         const waiting = known[random.between(0, known.length - 1)] as Waiting<number>
         levels.remove(waiting)
         plain.remove(waiting)
@@ -60,7 +63,7 @@ describe("levels", () => {
     }
   })
 
-  it("200,000 of one level, and of as many levels, come and go in any order", () => {
+  it("200,000 objects on one level, and on as many levels, are added and removed in any order", () => {
     const random = new SeededRandom(9)
     for (const levelOf of [() => 7, (n: number) => (n * 7_919) % 200_000]) {
       const levels = new Levels<number>()

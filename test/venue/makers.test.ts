@@ -1,4 +1,6 @@
-/** The simulator's own traders (C1, Order book): a ladder around the mark that clients queue among. */
+/**
+ * The simulator's own traders (C1, Order book): a ladder of orders around the mark, in a queue with clients' orders.
+ */
 import { assert, describe, it } from "@effect/vitest"
 import * as fc from "fast-check"
 import { SeededRandom } from "../../simulator/partner/SeededRandom.ts"
@@ -65,7 +67,7 @@ describe("the simulator's own traders", () => {
     assert.strictEqual(exchange.accounts.get(1)?.lotsOf(symbol), -10)
   })
 
-  it("another ladder stands until the usual one is restored; of size nothing it is empty", () => {
+  it("another ladder stays until the usual one is restored; with size 0 it is empty", () => {
     const { makers, listing, mark } = opened()
     mark(600_000)
     makers.shape(symbol, { levels: 3, spread: 2, size: 0 })
@@ -74,7 +76,7 @@ describe("the simulator's own traders", () => {
     assert.strictEqual(listing.book.depth("BUY", 10).length, 5)
   })
 
-  it("a seed is every fill; nothing is made or lost, and the book is never crossed", () => {
+  it("a seed decides every fill; quantity and money are conserved, and the book never crosses", () => {
     const run = (seed: number, marks: ReadonlyArray<number>) => {
       const { exchange, makers, listing, mark, fills } = opened(seed)
       for (const price of marks) {

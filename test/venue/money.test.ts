@@ -1,4 +1,7 @@
-/** The money of an account at the simulated venue (A2-103): what its own events say that it was paid and has paid, by what it came of. */
+/**
+ * The money of an account at the simulated venue (A2-103): receipts and payments by their cause, equal to those of its
+ * events.
+ */
 import { assert, describe, it } from "@effect/vitest"
 import * as fc from "fast-check"
 import { Venue } from "../../simulator/venue/core/Venue.ts"
@@ -22,7 +25,7 @@ describe("A2-103: an account's money at the venue", () => {
       (world.venue.account(account)?.money ?? []).map(({ kind, asset, amount }) => [`${kind} ${asset}`, amount])
     )
 
-  it("nothing at first; a perpetual goes with all that it cost, and its results are what is left once it is flat", () => {
+  it("an account starts at zero; an open perpetual counts at its cost, and only its results are left once it is closed", () => {
     assert.deepStrictEqual(money(), {})
     const execute = (qty: string, price: string) =>
       world.command({ type: "execute", account: "CL-1", symbol: "BTC-USDC-PERP", qty, price, reason: "liquidation" })
@@ -34,7 +37,7 @@ describe("A2-103: an account's money at the venue", () => {
     assert.deepStrictEqual(money(), { "trades USDC": "-100" })
   })
 
-  it("spot trades change the asset against its price", () => {
+  it("spot trades exchange the asset for its price", () => {
     const execute = (qty: string, price: string) =>
       world.command({ type: "execute", account: "CL-2", symbol: "BTC-USDC", qty, price, reason: "liquidation" })
     execute("0.3", "60000")
@@ -42,7 +45,7 @@ describe("A2-103: an account's money at the venue", () => {
     assert.deepStrictEqual(money("CL-2"), { "trades USDC": "-11900", "trades BTC": "0.2" })
   })
 
-  it("an ended contract pays its result; a swap takes its notional and its fee, whatever is corrected, and pays back", () => {
+  it("an ended contract pays its result; a swap pays its notional and its corrected fee, and receives its repayments", () => {
     world.request({ account: "CL-4", ref: "R-4" })
     world.call("acceptQuote", { account: "CL-4", ref: "A-4", target: "R-4", quoteId: world.quote("R-4", "60000") })
     assert.deepStrictEqual(money("CL-4"), {})
@@ -61,19 +64,19 @@ describe("A2-103: an account's money at the venue", () => {
     assert.strictEqual(money("CL-4")["swaps BTC"], after.negated().toFixed())
   })
 
-  it("a snapshot of before says what it knows: an account that had more than trades is not known, one that had not is", () => {
+  it("in a snapshot of an older version the money of an account with trades alone is known, and otherwise unknown", () => {
     const state = stored(world.venue.state())
     const old = { ...state, balances: state.balances.map(([id, asset, amount]) => [id, asset, amount] as const) }
     const restored = Venue.restore(old, nobody)
     assert.isNull(restored.account("CL-4")?.money)
     assert.deepStrictEqual(restored.account("CL-1")?.money, world.venue.account("CL-1")?.money)
-    // It stays so, and its own ledger is whole.
+    // The money stays unknown, while the account's ledger is complete.
     assert.deepStrictEqual(restored.ledger(), world.venue.ledger())
     const again = Venue.restore(stored(restored.state()), nobody)
     assert.isNull(again.account("CL-4")?.money)
   })
 
-  it("whatever was done, money is what the events of the account add up to, before a restart and after", () => {
+  it("in random runs, money is the sum of the account's events, before and after a restart", () => {
     fc.assert(
       fc.property(drafts(80), fc.nat(80), fc.nat(1_000), (steps, cut, seed) => {
         const events: Array<VenueEvent> = []
@@ -97,7 +100,7 @@ describe("A2-103: an account's money at the venue", () => {
 const sorted = (money: ReadonlyArray<VenueMoney>) =>
   money.map(({ kind, asset, amount }) => `${kind} ${asset} ${amount}`).toSorted()
 
-/** What the events say, worked out with the service's own rules. */
+/** The money from the events, computed with the service's own rules. */
 const replayed = (facts: ReadonlyArray<AccountFact>): ReadonlyArray<VenueMoney> => {
   const sums = new Map<string, VenueMoney>()
   const book = (kind: VenueMoney["kind"], asset: string, amount: MoneyDecimal): void => {

@@ -1,4 +1,4 @@
-/** A venue whose prices stand still at 60,000 USDC a BTC, with clients, and short words for what is done to it. */
+/** A venue with prices held at 60,000 USDC per BTC and with clients, and short functions for commands and calls. */
 import { Venue } from "../../simulator/venue/core/Venue.ts"
 import type { VenueInput } from "../../simulator/venue/core/VenueInput.ts"
 import type { VenueKnobs } from "../../simulator/venue/core/VenueKnobs.ts"
@@ -13,7 +13,7 @@ type Parts<Name extends VenueCallName> = Partial<VenueRequest<Name>>
 export const opened = (knobs: VenueKnobs = {}, start = startAt) => {
   const events: Array<VenueEvent> = []
   const messages: Array<ChannelMessage> = []
-  /** Both in the order in which they are published. */
+  /** Both kinds in the order of publication. */
   const published: Array<ChannelMessage | VenueEvent> = []
   const options = venueOptions({ tickMillis: 1_000, startAt: start, knobs: { takers: 0, ...knobs } })
   const venue = new Venue(options, {
@@ -33,7 +33,7 @@ export const opened = (knobs: VenueKnobs = {}, start = startAt) => {
     if (outcome === undefined) throw new Error("a call is always answered")
     return outcome
   }
-  /** Follows a command; throws why not. */
+  /** Applies a command; throws a refusal. */
   const command = (asked: VenueCommand): number | null => {
     const { id, refusal } = venue.apply({ type: "command", command: asked })
     if (refusal !== null) throw new Error(refusal)
@@ -66,17 +66,17 @@ export const opened = (knobs: VenueKnobs = {}, start = startAt) => {
       windowEndsAt: venue.now + 60_000,
       ...parts
     })
-  /** The id of the quote; 0 when it was refused. */
+  /** Sends a quote. Returns its id; 0 if it was refused. */
   const quote = (rfqRef: string, price: string, dealer = "alpha", validUntil = venue.now + 15_000): number =>
     venue.apply({ type: "quote", rfqRef, dealer, price, qty: "0.1", validUntil }).id ?? 0
-  /** Opens a contract at 60,000; answers the ref of its accept. */
+  /** Opens a contract at 60,000. Returns the ref of its accept. */
   const deal = ({ dealer = "alpha", ref = "R-0", ...parts }: Parts<"requestQuotes"> & { dealer?: string }): string => {
     request({ ref, ...parts })
     const accept = `A-${ref}`
     call("acceptQuote", { ref: accept, target: ref, quoteId: quote(ref, "60000", dealer) })
     return accept
   }
-  /** What has happened to a client since the venue opened. */
+  /** The events of a client since the venue opened. */
   const news = (account = "CL-1") => (venue.accountEvents(account, 0) ?? []).map(({ at, fact }) => ({ at, ...fact }))
   const balance = (account: string, asset: string): string | undefined =>
     venue

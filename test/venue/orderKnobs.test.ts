@@ -1,4 +1,7 @@
-/** The knobs of orders and of the maker's book (C1): reject rate, fill slicing, refill rate; by market, and the same by the seed. */
+/**
+ * The knobs of orders and of the maker's book (C1): reject rate, fill slicing and refill rate, by market and by the
+ * seed.
+ */
 import { assert, describe, it } from "@effect/vitest"
 import { Venue } from "../../simulator/venue/core/Venue.ts"
 import type { VenueState } from "../../simulator/venue/core/VenueState.ts"
@@ -9,7 +12,7 @@ const nobody = { event: () => undefined, market: () => undefined }
 const restored = (venue: Venue): Venue => Venue.restore(JSON.parse(JSON.stringify(venue.state())) as VenueState, nobody)
 
 describe("knobs of orders", () => {
-  it("reject: so many of a market's orders are refused, those of others never; the same ones by the seed", () => {
+  it("reject: refuses this share of a market's orders, and none of other markets; the same ones for the same seed", () => {
     const refused = () => {
       const world = opened({ orders: { [symbol]: { reject: 0.3 } } })
       const reasons = Array.from({ length: 200 }, () => world.place({ price: "58000" }).reason)
@@ -24,7 +27,7 @@ describe("knobs of orders", () => {
     assert.deepStrictEqual(refused(), first)
   })
 
-  it("reject strikes what every check lets pass alone", () => {
+  it("reject affects only orders that pass every check", () => {
     const world = opened({ orders: { [symbol]: { reject: 1 } } })
     assert.strictEqual(world.place({ qty: "1000000" }).reason, "quantity too large")
     assert.strictEqual(world.place({ reduceOnly: true }).reason, "no position to reduce")
@@ -32,7 +35,7 @@ describe("knobs of orders", () => {
     assert.deepStrictEqual([outcome, reason, order?.state], ["REFUSED", "rejected by the venue", "REJECTED"])
   })
 
-  it("slices: an order that trades at once is filled in so many trades at least, and no lot more or less", () => {
+  it("slices: an order that trades at once has at least this number of fills, which add up to its quantity", () => {
     const world = opened({ books: { [symbol]: { size: "10" } }, orders: { [symbol]: { slices: 7 } } })
     const { order } = world.place({ qty: "0.1", tif: "IOC" })
     const fills = world.news().flatMap((fact) => (fact.type === "fill" ? [fact] : []))
@@ -50,7 +53,7 @@ describe("knobs of orders", () => {
     assert.strictEqual(world.place({ qty: "0.0003", tif: "FOK" }).order?.state, "FILLED")
   })
 
-  it("knobs stay over a restore, and set turns one without the other", () => {
+  it("a restore keeps knobs, and set changes one without the others", () => {
     const world = opened({ books: { [symbol]: { size: "10" } }, orders: { [symbol]: { slices: 3 } } })
     world.command({ type: "set", knobs: `orders: {${symbol}: {reject: 1}}\n` })
     const again = restored(world.venue)
@@ -65,7 +68,7 @@ describe("knobs of orders", () => {
     assert.lengthOf(fills, 3)
   })
 
-  it("a market without orders, and what no range has, are refused in words", () => {
+  it("a market without orders and a value out of range are refused with a sentence", () => {
     const world = opened()
     const set = (knobs: string) => world.refusal({ type: "set", knobs })
     assert.strictEqual(set("orders: {BTC-USDC-KO: {reject: 1}}"), "orders: BTC-USDC-KO has no orders.")
@@ -76,7 +79,7 @@ describe("knobs of orders", () => {
 })
 
 describe("refill of the maker's book", () => {
-  /** Lots of the asks after their best three levels were bought, tick by tick. */
+  /** Lots of the asks on each tick after their best three levels were bought. */
   const depths = (refill: number, cut: number | null = null): ReadonlyArray<number> => {
     const world = opened({ books: { [symbol]: { levels: 3, refill } } })
     let { venue } = world
@@ -89,7 +92,7 @@ describe("refill of the maker's book", () => {
     })
   }
 
-  it("always: the book is whole with the next tick; never: it stays as it was left; sometimes: level by level", () => {
+  it("always: the book is full at the next tick; never: it stays as it is; sometimes: it fills level by level", () => {
     assert.deepStrictEqual(new Set(depths(1)), new Set([3]))
     assert.deepStrictEqual(new Set(depths(0)), new Set([0]))
     const some = depths(0.1)

@@ -1,4 +1,4 @@
-/** An order as tests of the venue place it: a buy of one lot at any price, but for what is said. */
+/** An order for tests of the venue: by default a purchase of one lot at any price. */
 import type { OrderRequest } from "../../simulator/venue/core/Order.ts"
 
 export const orderRequest = (parts: Partial<OrderRequest> = {}): OrderRequest => ({

@@ -1,11 +1,11 @@
-/** Orders one by one: times in force, reduce-only, triggers, groups (MATCH cases; A2-37, A2-41, A2-42, A2-95). */
+/** Single orders: times in force, reduce-only, triggers, groups (MATCH cases; A2-37, A2-41, A2-42, A2-95). */
 import { assert, describe, it } from "@effect/vitest"
 import { Exchange, type Fill } from "../../simulator/venue/core/Exchange.ts"
 import type { Market } from "../../simulator/venue/core/Market.ts"
 import type { Order, OrderRequest } from "../../simulator/venue/core/Order.ts"
 import { orderRequest } from "./orderRequest.ts"
 
-/** Prices with three places, as the published cases have them: 90.005 is 90,005 ticks. */
+/** Prices with three decimal places, as in the published cases: 90.005 is 90,005 ticks. */
 const market: Market = {
   symbol: "USDJPY-USDC-PERP",
   family: "PERP",
@@ -51,20 +51,20 @@ const stop = (price: number, direction: "AT_OR_ABOVE" | "AT_OR_BELOW") => ({
 })
 
 describe("orders at the venue", () => {
-  it("MATCH-002: a market order larger than the book ends cancelled with what it found", () => {
+  it("MATCH-002: a market order larger than the book ends cancelled with the fills that the book had", () => {
     const { place, quote } = opened()
     quote(90_002, 90_005, 500_000)
     const order = place({ quantity: 1_000_000, tif: "IOC" })
     assert.deepInclude(order, { state: "CANCELLED", left: 500_000, reason: "not filled at once" })
   })
 
-  it("MATCH-004: an immediate limit that meets nobody ends unfilled", () => {
+  it("MATCH-004: an immediate limit order without a counterparty ends unfilled", () => {
     const { place, quote } = opened()
     quote(90_002, 90_005)
     assert.deepInclude(place({ price: 1_000, quantity: 5, tif: "IOC" }), { state: "CANCELLED", left: 5 })
   })
 
-  it("MATCH-006: a market order without a market is refused", () => {
+  it("MATCH-006: a market order in an empty book is refused", () => {
     const { place } = opened()
     assert.deepInclude(place({ tif: "IOC" }), { state: "REJECTED", reason: "no market" })
   })
@@ -75,7 +75,7 @@ describe("orders at the venue", () => {
     assert.deepInclude(place({ reduceOnly: true }), { state: "REJECTED", reason: "no position to reduce" })
   })
 
-  it("reduce-only never turns the position, whatever its quantity", () => {
+  it("a reduce-only order never reverses the position, whatever its quantity", () => {
     const { exchange, place, quote } = opened()
     quote(90_002, 90_005)
     place({ quantity: 10 })
@@ -109,7 +109,7 @@ describe("orders at the venue", () => {
     assert.deepStrictEqual(mine().at(-1), [89_975, 10])
   })
 
-  it("A2-37: what has a bound trades no further from the mark at which it fires", () => {
+  it("A2-37: an order with a bound trades no further from the mark at which it triggers", () => {
     const { place, quote, move, mine } = opened()
     move(90_000)
     quote(88_110, 91_000, 2)
@@ -131,7 +131,7 @@ describe("orders at the venue", () => {
     assert.deepInclude(order, { state: "CANCELLED", left: 3, limit: 88_110, reason: "not filled at once" })
   })
 
-  it("A2-37: a limit that is within its bound stands, one beyond it is the bound", () => {
+  it("A2-37: a limit within the bound stays, one beyond it becomes the bound", () => {
     const { place, quote, move } = opened()
     move(90_000)
     quote(89_999, 90_001)
@@ -143,7 +143,7 @@ describe("orders at the venue", () => {
     assert.deepStrictEqual([within.limit, beyond.limit], [89_500, 87_120])
   })
 
-  it("A2-40: the limit of a conditional order is judged by the band when it fires", () => {
+  it("A2-40: the limit of a conditional order is checked against the band when it triggers", () => {
     const { place, move } = opened({ ...market, bandBps: 1_000 })
     move(90_000)
     const far = place({ side: "BUY", price: 120_000, trigger: stop(110_000, "AT_OR_ABOVE") })
@@ -153,7 +153,7 @@ describe("orders at the venue", () => {
     assert.deepStrictEqual([far.state, near.state, near.reason], ["WORKING", "REJECTED", "price outside the band"])
   })
 
-  it("MATCH-007: a trigger that is reached already is refused", () => {
+  it("MATCH-007: a trigger that is already reached is refused", () => {
     const { place, move } = opened()
     move(90_020)
     assert.deepInclude(place({ trigger: stop(90_015, "AT_OR_ABOVE") }), {
@@ -162,7 +162,7 @@ describe("orders at the venue", () => {
     })
   })
 
-  it("SC-ORD-14: a spike of the last price fires those that look at it, and leaves those that look at the mark", () => {
+  it("SC-ORD-14: a spike of the last price triggers the orders on it, and none on the mark", () => {
     const { place, quote, move } = opened()
     quote(90_002, 90_005, 1)
     place({ accountId: house, side: "SELL", price: 90_100, quantity: 50 })
@@ -173,7 +173,7 @@ describe("orders at the venue", () => {
     assert.deepStrictEqual([onLast.state, onMark.state], ["FILLED", "WAITING"])
   })
 
-  it("MATCH-015: the first fill of a member, a partial one too, ends the others of its group", () => {
+  it("MATCH-015: the first fill of a member, even a partial one, ends the others of its group", () => {
     const { place, quote, move } = opened()
     quote(90_000, 90_005, 10)
     place({ quantity: 10 })
@@ -191,7 +191,7 @@ describe("orders at the venue", () => {
     assert.deepInclude(stopLoss, { state: "CANCELLED", reason: "other of its group filled" })
   })
 
-  it("SC-ORD-12: two stops of a group on one level never turn the position", () => {
+  it("SC-ORD-12: two stops of a group on one level never reverse the position", () => {
     const { exchange, place, quote, move } = opened()
     quote(90_000, 90_005)
     place({ quantity: 10 })
@@ -204,13 +204,13 @@ describe("orders at the venue", () => {
     assert.strictEqual(exchange.accounts.get(client)?.lotsOf(market.symbol), 0)
   })
 
-  it("A2-42: the rest that would meet its own account's order is cancelled", () => {
+  it("A2-42: the rest of an order that would trade with its own account's order is cancelled", () => {
     const { place } = opened()
     place({ side: "SELL", price: 90_000, quantity: 5 })
     assert.deepInclude(place({ price: 90_000, quantity: 2 }), { state: "CANCELLED", reason: "self-trade", left: 2 })
   })
 
-  it("MATCH-005: post-only that would take is refused, one that rests works", () => {
+  it("MATCH-005: a post-only order that would take is refused, one that rests works", () => {
     const { place, quote } = opened()
     quote(90_000, 90_005)
     assert.deepInclude(place({ price: 90_005, tif: "POST_ONLY" }), {
@@ -220,7 +220,7 @@ describe("orders at the venue", () => {
     assert.strictEqual(place({ price: 90_004, tif: "POST_ONLY" }).state, "WORKING")
   })
 
-  it("MATCH-003: fill-or-kill takes all or nothing", () => {
+  it("MATCH-003: fill-or-kill trades the whole quantity or nothing", () => {
     const { place, quote } = opened()
     quote(90_000, 90_005, 10)
     assert.deepInclude(place({ price: 90_005, quantity: 11, tif: "FOK" }), { state: "CANCELLED", left: 11 })
@@ -247,7 +247,7 @@ describe("orders at the venue", () => {
     }
   )
 
-  it("an order whose reference is known is answered as it stands and not placed again", () => {
+  it("an order with a known ref is answered with its present state and not placed again", () => {
     const { exchange, place, quote } = opened()
     quote(90_000, 90_005)
     const order = place({ ref: "O-1-1", quantity: 2 })
@@ -255,7 +255,7 @@ describe("orders at the venue", () => {
     assert.strictEqual(exchange.accounts.get(client)?.lotsOf(market.symbol), 2)
   })
 
-  it("a halted market takes what reduces and nothing else", () => {
+  it("a halted market accepts reducing orders only", () => {
     const { exchange, place, quote } = opened()
     quote(90_000, 90_005)
     place({ quantity: 2 })

@@ -1,4 +1,7 @@
-/** What an input says is heard once all of it is done: of one that fails nothing, whatever the jump; who listens can't undo it. */
+/**
+ * The events of an input are published after the whole input, and those of a failed input never, whatever the jump of
+ * time. A failing reader does not undo the input.
+ */
 import { assert, describe, it } from "@effect/vitest"
 import { Account } from "../../simulator/venue/core/Account.ts"
 import { EventLine, eventsAtMost, eventsKept, youngMillis } from "../../simulator/venue/core/EventLine.ts"
@@ -32,7 +35,7 @@ const heard = () => {
 }
 
 describe("the outbox", () => {
-  it("holds everything until it is released, however much it is, and says it once", () => {
+  it("holds any number of events until its release, and publishes each once", () => {
     const { events, messages, outbox } = heard()
     for (let n = 1; n <= 15_000; n++) {
       outbox.event(listed(n))
@@ -48,7 +51,7 @@ describe("the outbox", () => {
     assert.lengthOf(messages, 15_000)
   })
 
-  it("of more than the venue keeps the newest are said, and of each channel how it ended", () => {
+  it("of more events than the venue keeps it publishes the newest, and of each channel the last state", () => {
     const { events, messages, outbox } = heard()
     outbox.market(trades("ETH-USDC", 1))
     for (let n = 1; n <= 100_000; n++) {
@@ -65,7 +68,7 @@ describe("the outbox", () => {
     assert.strictEqual(messages.at(-1), "BTC-USDC 100000")
   })
 
-  it("all that one moment says is said, up to a bound", () => {
+  it("publishes all events of one moment, up to a limit", () => {
     const { events, outbox } = heard()
     for (let n = 1; n <= 100_000; n++) outbox.event(listed(n, 1))
     outbox.release()
@@ -78,7 +81,7 @@ describe("the outbox", () => {
 })
 
 describe("the line of events", () => {
-  it("keeps the newest ones, and of the last minute up to a bound", () => {
+  it("keeps the newest events, and all of the last minute up to a limit", () => {
     const account = new Account(1, "CL-1")
     const line = new EventLine(() => undefined)
     const say = (times: number, at: number) => {
@@ -98,8 +101,8 @@ describe("the line of events", () => {
   })
 })
 
-describe("a fault of who listens", () => {
-  it("is no failure of the input, which stays played", () => {
+describe("a fault of a reader", () => {
+  it("does not fail the input, which stays played", () => {
     const fault = new Error("nobody is there")
     let isBroken = false
     const venue = new Venue(venueOptions(), {

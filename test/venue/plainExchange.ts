@@ -1,4 +1,4 @@
-/** The rules of an exchange said as plainly as can be, on one array and without any index: what the real one is compared with. */
+/** The rules of an exchange as plain code on one array without any index, for comparison with the real exchange. */
 import type { OrderRequest } from "../../simulator/venue/core/Order.ts"
 
 interface PlainOrder extends OrderRequest {
@@ -12,7 +12,7 @@ export interface PlainFill {
   readonly quantity: number
 }
 
-/** One market with every account's position in it; conditional orders apart. */
+/** One market with every account's position in it, without conditional orders. */
 export class PlainExchange {
   readonly orders: Array<PlainOrder> = []
   readonly fills: Array<PlainFill> = []
@@ -42,7 +42,7 @@ export class PlainExchange {
       if (maker.accountId === order.accountId) return "CANCELLED"
       const quantity = Math.min(room, this.room(maker))
       this.trade(order, maker, quantity)
-      // Nothing left that it could reduce while somebody wants it: it is out.
+      // A reduce-only order has no position left to reduce while a taker wants more: it is cancelled.
       if (maker.left > 0 && room > quantity) maker.state = "CANCELLED"
     }
     if (order.left === 0) return "FILLED"
@@ -61,7 +61,7 @@ export class PlainExchange {
     }
   }
 
-  /** Working orders of the other side, in the order in which they would trade. */
+  /** Working orders of the other side, in the order in which they trade. */
   private against(order: PlainOrder): ReadonlyArray<PlainOrder> {
     const sign = order.side === "BUY" ? 1 : -1
     return this.orders

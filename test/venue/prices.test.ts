@@ -14,12 +14,12 @@ const opened = (seed: number): Prices => {
   prices.add("BTC", 600_000, walk, new SeededRandom(seed))
   return prices
 }
-/** Marks a minute apart. */
+/** Marks at intervals of a minute. */
 const marksOf = (prices: Prices, steps: number, premium = 0, from = 0): ReadonlyArray<number> =>
   Array.from({ length: steps }, (_, n) => prices.step("BTC", (from + n + 1) * minute, premium).mark)
 
 describe("prices", () => {
-  it("a seed is the whole path, and another seed another one", () => {
+  it("a seed decides the whole path, and another seed gives another one", () => {
     assert.deepStrictEqual(marksOf(opened(7), 500), marksOf(opened(7), 500))
     assert.notDeepEqual(marksOf(opened(7), 500), marksOf(opened(8), 500))
   })
@@ -39,14 +39,14 @@ describe("prices", () => {
     )
   })
 
-  it("a mark leans to what the book pays above the index, at most half a percent, and comes back", () => {
+  it("a mark moves toward the book's premium over the index, at most half a percent, and returns", () => {
     const prices = opened(1)
     prices.hold("BTC", ["index"], 600_000)
     assert.strictEqual(marksOf(prices, 200, 0.02).at(-1), 603_000)
     assert.strictEqual(marksOf(prices, 200, 0, 200).at(-1), 600_000)
   })
 
-  it("a held price stands, one of its own leaves the others moving, and the walk goes on from where it was let go", () => {
+  it("a held price stays while the other prices move; after its release the walk continues from it", () => {
     const prices = opened(3)
     prices.hold("BTC", ["index", "mark", "last"], 500_000)
     assert.deepStrictEqual(new Set(marksOf(prices, 50)), new Set([500_000]))
@@ -60,7 +60,7 @@ describe("prices", () => {
     assert.strictEqual(prices.heldOf("BTC").last, null)
   })
 
-  it("a path is played on the straight line between its points, ends at its last, and leaves the walk there", () => {
+  it("a path is a straight line between its points and ends at its last, from which the walk continues", () => {
     const prices = opened(4)
     prices.play("BTC", 0, [
       { offsetMillis: 0, price: 600_000 },

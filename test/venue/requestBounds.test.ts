@@ -1,11 +1,11 @@
-/** How many requests for quotes of an account are open at once, and for how long (C1, bounded): refused in words. */
+/** The limits on an account's open requests for quotes and on their windows (C1, bounded); a refusal has a sentence. */
 import { assert, describe, it } from "@effect/vitest"
 import { opened } from "./openedVenue.ts"
 
 const day = 86_400_000
 
-describe("bounds of requests for quotes", () => {
-  it("a window of two days at most, of a request and of a close", () => {
+describe("limits of requests for quotes", () => {
+  it("the window of a request and of a close is two days at most", () => {
     const world = opened()
     const { now } = world.venue
     assert.isNull(world.request({ windowEndsAt: now + 2 * day, expiryAt: now + 9 * day }).reason)
@@ -18,7 +18,7 @@ describe("bounds of requests for quotes", () => {
     assert.isNull(close(now + 60_000))
   })
 
-  it("1,000 of an account; one that ends makes room, and others have theirs", () => {
+  it("an account has at most 1,000 open requests; an ended one makes room, and other accounts have their own", () => {
     const world = opened()
     for (let n = 1; n <= 1_000; n++) assert.isNull(world.request({ ref: `Q-${n}` }).reason)
     assert.strictEqual(world.request({}).reason, "too many requests")

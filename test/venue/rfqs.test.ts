@@ -1,4 +1,4 @@
-/** Requests for quotes at the simulated venue: quotes, what of them can be accepted, ends (A2-25). */
+/** Requests for quotes at the simulated venue: their quotes, which of them are acceptable, and their ends (A2-25). */
 import { assert, describe, it } from "@effect/vitest"
 import type { StoredContract } from "../../simulator/venue/core/Contracts.ts"
 import { type Rfq, type RfqRequest, Rfqs } from "../../simulator/venue/core/Rfqs.ts"
@@ -45,7 +45,7 @@ const opened = (parts: Partial<RfqRequest> = {}) => {
   const rfq = rfqs.request({ ...asked, ...parts }, 0)
   const quote = (dealer = "alpha", price = 600_000, validUntil = 5_000) =>
     rfqs.quote(rfq, { dealer, price, quantity: 10, at: 0, validUntil })
-  /** Accepts a quote; answers why not. */
+  /** Accepts a quote. Returns the reason of a refusal, or null. */
   const accept = (quoteId: number, now = 1_000): string | null => {
     const judged = rfqs.judge(rfq, quoteId, now)
     if (typeof judged === "string") return judged
@@ -57,12 +57,12 @@ const opened = (parts: Partial<RfqRequest> = {}) => {
 const states = ({ quotes }: Rfq) => quotes.map(({ state }) => state)
 
 describe("requests for quotes", () => {
-  it("a request whose reference is known is answered as it stands", () => {
+  it("a request with a known ref is answered with its present state", () => {
     const { rfqs, rfq } = opened()
     assert.strictEqual(rfqs.request({ ...asked, quantity: 99 }, 5), rfq)
   })
 
-  it("a dealer's newer quote supersedes its older one, and leaves the others'", () => {
+  it("a dealer's newer quote supersedes its older one, and no other dealer's", () => {
     const { rfq, quote } = opened()
     quote("alpha")
     quote("beta")
@@ -70,7 +70,7 @@ describe("requests for quotes", () => {
     assert.deepStrictEqual(states(rfq), ["SUPERSEDED", "LIVE", "LIVE"])
   })
 
-  it("an accept ends the request; the other quotes are superseded, and no second one is accepted", () => {
+  it("an accept ends the request; the other quotes are superseded, and a second accept is refused", () => {
     const { rfq, quote, accept, ended } = opened()
     const [taken, other] = [quote("alpha"), quote("beta")]
     assert.isNull(accept(taken?.id ?? 0))
@@ -79,7 +79,7 @@ describe("requests for quotes", () => {
     assert.strictEqual(accept(other?.id ?? 0), "request not open")
   })
 
-  it("A2-25: past its validity, withdrawn, unknown, too little, beyond a level: refused, and the request stays open", () => {
+  it("A2-25: an expired, withdrawn, unknown or too small quote and one beyond a level are refused, and the request stays open", () => {
     const { rfqs, rfq, quote, accept } = opened({ takeProfit: 610_000 })
     const late = quote("alpha")
     assert.strictEqual(accept(late?.id ?? 0, 5_000), "quote not live")
@@ -95,7 +95,7 @@ describe("requests for quotes", () => {
     assert.strictEqual(rfq.state, "OPEN")
   })
 
-  it("a quote that has expired and a request that has ended take nothing any more", () => {
+  it("an expired quote and an ended request accept nothing", () => {
     const { rfqs, rfq, quote } = opened()
     const one = quote("alpha")
     quote("beta")
@@ -107,7 +107,7 @@ describe("requests for quotes", () => {
     assert.isFalse(rfqs.end(rfq, "CANCELLED", null))
   })
 
-  it("F19: a close request is quoted by the contract's writer alone", () => {
+  it("F19: only the contract's writer quotes a close request", () => {
     const { quote } = opened({ closes: contract })
     assert.strictEqual(quote("beta"), null)
     assert.isNotNull(quote("alpha"))
@@ -120,7 +120,7 @@ describe("requests for quotes", () => {
     assert.deepInclude(rfq.quotes.at(-1), { price: 600_149, state: "LIVE" })
   })
 
-  it("takes no quote of another dealer while a hundred are live", () => {
+  it("accepts no quote of another dealer while a hundred are live", () => {
     const { rfq, quote } = opened()
     for (let n = 0; n < 100; n++) quote(`dealer-${n}`)
     assert.strictEqual(quote("one too many"), null)

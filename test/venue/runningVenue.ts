@@ -1,4 +1,4 @@
-/** A simulated venue in this process, over a real socket and real files. */
+/** A simulated venue in this process, with a real socket and real files. */
 import { mkdtempSync, readFileSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -35,7 +35,7 @@ export const runVenue = async (
 
 export type TestVenue = Awaited<ReturnType<typeof runVenue>>
 
-/** A limit order that rests, far enough from the mark. */
+/** A limit order so far from the mark that it rests. */
 export const restingOrder = (ref: string, over: Readonly<Record<string, unknown>> = {}) => ({
   ref,
   account: "CL1",

@@ -1,4 +1,4 @@
-/** The simulated venue on its socket: who is let in, what can't be read, and the two streams (C1; VenueApi). */
+/** The simulated venue on its socket: the key, unreadable requests, and the two streams (C1; VenueApi). */
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { statSync } from "node:fs"
 import { connect } from "node:net"
@@ -16,7 +16,7 @@ const place = (ref: string, over: Readonly<Record<string, unknown>> = {}) =>
   venue.client.ask("/venue/v1/orders", restingOrder(ref, over))
 
 describe("the key", () => {
-  it("is in a file of its owner alone", () => {
+  it("is in a file that only its owner can read", () => {
     assert.strictEqual(statSync(join(venue.directory, "venue.key")).mode & 0o777, 0o600)
   })
 
@@ -31,7 +31,7 @@ describe("the key", () => {
   )
 })
 
-describe("what can't be read", () => {
+describe("unreadable requests", () => {
   it.each([
     ["/venue/v1/orders", "{", 400],
     ["/venue/v1/orders", "[]", 400],
@@ -63,7 +63,7 @@ describe("what can't be read", () => {
     ["/venue/v1/market-data?subscribe=", undefined, 400],
     ["/venue/v1/market-data?subscribe=depth:BTC-USDC-PERP", undefined, 400],
     ["/venue/v1/market-data?subscribe=ticker:NO-USDC-PERP", undefined, 404]
-  ])("%s with %j answers %d in words", async (path, body, status) => {
+  ])("%s with %j answers %d with a sentence", async (path, body, status) => {
     const answer = await venue.client.ask(path, body)
     assert.strictEqual(answer.status, status, answer.text)
     assert.isString(answer.json._tag)
@@ -71,9 +71,9 @@ describe("what can't be read", () => {
     assert.isAtMost(answer.json.message.length, 256)
   })
 
-  it("a body beyond its limit answers 413", async () => {
+  it("a body beyond the limit answers 413", async () => {
     assert.strictEqual((await venue.client.ask("/venue/v1/orders", "x".repeat(70_000))).status, 413)
-    // A path of prices may be long.
+    // The limit for a path of prices is larger.
     const points = Array.from({ length: 10_000 }, (_, n) => ({ offsetMs: n * 1_000, price: "0.6" }))
     await venue.client.command({ type: "path", symbol: "XRP-USDC-PERP", points })
   })
@@ -87,7 +87,7 @@ describe("what can't be read", () => {
       let got = ""
       socket.on("data", (piece) => void (got += piece.toString()))
       socket.on("close", () => resolve(got))
-      // A cut connection is an answer, too.
+      // A cut connection counts as an answer.
       socket.on("error", () => socket.destroy())
     })
     assert.notMatch(text, /^HTTP\/1\.1 200/)
@@ -95,7 +95,7 @@ describe("what can't be read", () => {
 })
 
 describe("events", () => {
-  it("a reader that comes back with its number gets every event once, in order", async () => {
+  it("a reader that reconnects with its number gets every event once, in order", async () => {
     const first = await venue.client.open("/venue/v1/events?after=0")
     const heartbeat = await first.next()
     assert.deepInclude(heartbeat, { heartbeat: true, version: 1 })
@@ -113,7 +113,7 @@ describe("events", () => {
     second.close()
   })
 
-  it("every reader gets a heartbeat each second, with the number it has reached", async () => {
+  it("every reader gets a heartbeat each second, with the number of the last event", async () => {
     const stream = await venue.client.open("/venue/v1/events?after=0")
     await stream.next(
       (line) => line.fact !== undefined && line.number === (stream.waiting().at(-1)?.number ?? line.number)
@@ -127,7 +127,7 @@ describe("events", () => {
 })
 
 describe("market data", () => {
-  it("a snapshot of each subscription first, then what changes; show counts who reads", async () => {
+  it("first a snapshot of each subscription, then the changes; show counts the readers", async () => {
     const stream = await venue.client.open(
       "/venue/v1/market-data?subscribe=ticker:BTC-USDC-PERP,book:BTC-USDC-PERP,trades:BTC-USDC-PERP,ticker:BTC-USDC-PERP"
     )
@@ -148,7 +148,7 @@ describe("market data", () => {
     await stream.ended
   })
 
-  it("a held price is stamped anew", async () => {
+  it("a held price gets a new time", async () => {
     await venue.client.command({ type: "price", symbol: "ETH-USDC-PERP", price: "3100", only: null })
     const stream = await venue.client.open("/venue/v1/market-data?subscribe=ticker:ETH-USDC-PERP")
     const first = await stream.next((line) => line.mark === "3100")

@@ -1,4 +1,4 @@
-/** Every fault of the simulated venue through a real socket (C1, Transport): what it does, and that `show` counts it. */
+/** Every fault of the simulated venue over a real socket (C1, Transport): its effect, and its count in `show`. */
 import { afterAll, afterEach, assert, beforeAll, describe, it } from "@effect/vitest"
 import { faultKinds, type FaultKind, type VenueCommand } from "../../src/venue/VenueCommand.ts"
 import { quoteRequest, restingOrder, runVenue, type TestVenue } from "./runningVenue.ts"
@@ -39,7 +39,7 @@ const failed = (answer: Promise<Answer>): Promise<string> =>
   )
 const now = async (): Promise<number> => (await venue.client.ask("/venue/v1/clock")).json.now
 
-/** What one call sees and what became of it, by the fault that was in force for it alone. */
+/** The answer of one call and its outcome, by the fault that was in force for this call. */
 const ofCalls: ReadonlyArray<readonly [kind: FaultKind, sees: RegExp, outcome: string]> = [
   ["timeout-before", /^no answer$/, "UNKNOWN"],
   ["timeout-after", /^no answer$/, "EXECUTED"],
@@ -55,10 +55,10 @@ const ofCalls: ReadonlyArray<readonly [kind: FaultKind, sees: RegExp, outcome: s
 ]
 
 describe("faults of one call", () => {
-  it.each(ofCalls)("%s, once, on its route and symbol alone", async (kind, sees, outcome) => {
+  it.each(ofCalls)("%s affects one call, on its route and symbol alone", async (kind, sees, outcome) => {
     await fault(kind, { route: "order", symbol: "BTC-USDC-PERP", times: 1, delayMillis: 400 })
     const [other, hit, after] = [ref(), ref(), ref()]
-    // Neither another market nor another route.
+    // Another market and another route are not affected.
     assert.strictEqual((await place(other, { symbol: "ETH-USDC-PERP", price: "2900" })).json.outcome, "EXECUTED")
     assert.strictEqual(
       (await venue.client.ask("/venue/v1/orders/cancel", { ref: ref(), account: "CL1", target: other })).json.outcome,
@@ -68,12 +68,12 @@ describe("faults of one call", () => {
     assert.match(await failed(place(hit, {}, 1_000)), sees)
     assert.strictEqual(await outcomeOf(hit), outcome)
     assert.deepStrictEqual(await struck(), [[0, 1]])
-    // It is used up.
+    // The fault is used up.
     assert.strictEqual((await place(after)).json.outcome, "EXECUTED")
     assert.strictEqual(await outcomeOf(after), "EXECUTED")
   })
 
-  it("a fault with a time ends with it; one without ends with clear", async () => {
+  it("a fault with a duration ends with it; one without ends at clear", async () => {
     await fault("http-500", { forMillis: 1 })
     await fault("http-500", { route: "take" })
     const [{ until } = { until: null }] = (await venue.client.show()).faults
@@ -86,7 +86,7 @@ describe("faults of one call", () => {
     assert.deepStrictEqual((await venue.client.show()).faults, [])
   })
 
-  it("visibility-lag: a ref is not found, then found; a voiding sees it at once", async () => {
+  it("visibility-lag: a ref is not found at first, then found; a voiding finds it at once", async () => {
     await fault("visibility-lag", { delayMillis: 300 })
     const name = ref()
     await place(name)
@@ -109,7 +109,7 @@ describe("faults of the events", () => {
   }
   const isOf = (name: string) => (line: { fact?: { order?: { ref: string } } }) => line.fact?.order?.ref === name
 
-  it("duplicate-events: each comes twice", async () => {
+  it("duplicate-events: each event arrives twice", async () => {
     const stream = await open()
     await fault("duplicate-events", { route: "events", times: 1 })
     const name = ref()
@@ -119,7 +119,7 @@ describe("faults of the events", () => {
     stream.close()
   })
 
-  it("drop-events: one is missing, the numbers say so, and who asks again gets it", async () => {
+  it("drop-events: an event is missing, the numbers show it, and another read returns it", async () => {
     const stream = await open()
     await fault("drop-events", { route: "order", times: 1 })
     const [lost, kept] = [ref(), ref()]
@@ -135,7 +135,7 @@ describe("faults of the events", () => {
     again.close()
   })
 
-  it("reorder-events: one comes after those that happened later", async () => {
+  it("reorder-events: an event arrives after later ones", async () => {
     const stream = await open()
     await fault("reorder-events", { route: "events", times: 1, delayMillis: 300 })
     const [late, early] = [ref(), ref()]
@@ -146,7 +146,7 @@ describe("faults of the events", () => {
     stream.close()
   })
 
-  it("fill-before-ack: the fill comes ahead of the order's acknowledgement and of the answer", async () => {
+  it("fill-before-ack: the fill arrives before the order's acknowledgement and the answer", async () => {
     const stream = await open()
     await fault("fill-before-ack", { route: "order", times: 1, delayMillis: 500 })
     const name = ref()
@@ -159,7 +159,7 @@ describe("faults of the events", () => {
     stream.close()
   })
 
-  it("two clients' fills: what the stream drops of one is in its order's fills, and both have the trade", async () => {
+  it("two clients' fills: a fill that the stream drops is among its order's fills, and both orders have the trade", async () => {
     await venue.client.command({ type: "book", symbol: "BTC-USDC-PERP", size: "0", levels: null, spread: null })
     await venue.client.ask("/venue/v1/accounts", { ref: ref(), account: "CL2" })
     const [maker, taker, early] = [ref(), ref(), ref()]
@@ -176,7 +176,7 @@ describe("faults of the events", () => {
     await fault("drop-events", { route: "order", times: 3 })
     await fault("fill-before-ack", { route: "order", times: 1, delayMillis: 200 })
     await place(early, { account: "CL2", side: "SELL", price: "59000", tif: "IOC", qty: "0.1" })
-    // All three events are lost: both orders' fills are there for who asks.
+    // All three events are lost: the fills of both orders can still be read.
     const [before, now] = await fills(maker)
     assert.deepInclude(before, { tradeId: line.fact.fill.tradeId, qty: "0.1" })
     assert.deepInclude((await fills(early))[0], { tradeId: now.tradeId, liquidity: "TAKER" })
@@ -184,7 +184,7 @@ describe("faults of the events", () => {
     await venue.client.command({ type: "clear" })
   })
 
-  it("silent on calls: accepted, then nothing", async () => {
+  it("silent on calls: a call is accepted and has no answer", async () => {
     const stream = await open()
     await fault("silent", { route: "order", times: 1 })
     const [unheard, heard] = [ref(), ref()]
@@ -194,7 +194,7 @@ describe("faults of the events", () => {
     stream.close()
   })
 
-  it("silent on a stream: it stays open and says nothing, not even that it lives", async () => {
+  it("silent on a stream: it stays open without events and heartbeats", async () => {
     const stream = await open()
     await fault("silent", { route: "events" })
     await place(ref())
@@ -207,7 +207,7 @@ describe("faults of the events", () => {
     stream.close()
   })
 
-  it.each([["reset" as const], ["outage" as const]])("%s cuts what is open and what comes", async (kind) => {
+  it.each([["reset" as const], ["outage" as const]])("%s cuts open connections and new ones", async (kind) => {
     const stream = await open()
     await fault(kind, { route: "events" })
     await stream.ended
@@ -218,7 +218,7 @@ describe("faults of the events", () => {
     assert.deepStrictEqual(await struck(), [[null, 2]])
   })
 
-  it("broken-json: a line is cut in its middle", async () => {
+  it("broken-json: a line is cut in the middle", async () => {
     const stream = await open()
     await fault("broken-json", { route: "events", times: 1 })
     await place(ref())
@@ -231,7 +231,7 @@ describe("faults of the events", () => {
 describe("faults of market data", () => {
   const open = (symbol: string) => venue.client.open(`/venue/v1/market-data?subscribe=ticker:${symbol}`)
 
-  it("stale-marks: no mark comes, a snapshot shows the one of the beginning, heartbeats go on", async () => {
+  it("stale-marks: no new mark arrives, a snapshot has the mark of the start, and heartbeats continue", async () => {
     const before = (await venue.client.ask("/venue/v1/market-data/ticker/SOL-USDC-PERP")).json
     await fault("stale-marks", { symbol: "SOL-USDC-PERP" })
     const [stale, fresh] = [await open("SOL-USDC-PERP"), await open("ETH-USDC-PERP")]
@@ -248,7 +248,7 @@ describe("faults of market data", () => {
     fresh.close()
   })
 
-  it("drop, duplicate: the sequence shows it", async () => {
+  it("drop, duplicate: the sequence shows them", async () => {
     const stream = await open("BNB-USDC-PERP")
     const { seq } = await stream.next((line) => line.channel === "ticker")
     await fault("drop-events", { route: "market-data", symbol: "BNB-USDC-PERP", times: 1 })
@@ -325,7 +325,7 @@ describe("faults of dealers and writers", () => {
     stream.close()
   })
 
-  it("a false member stands in the answer, the event, look-ups and trades, as long as the fault lasts", async () => {
+  it("a false member is in the answer, the event, lookups and trades while the fault lasts", async () => {
     const stream = await venue.client.open(`/venue/v1/events?after=${(await venue.client.show()).number}`)
     const name = ref()
     await fault("false-fill-quantity", { route: "order" })
@@ -342,13 +342,13 @@ describe("faults of dealers and writers", () => {
     stream.close()
   })
 
-  it("a lie strikes only a message that has the object", async () => {
+  it("a lie affects only a message that has the object", async () => {
     await fault("false-swap-reward", { times: 1 })
     assert.strictEqual((await place(ref())).json.outcome, "EXECUTED")
     assert.deepStrictEqual(await struck(), [[1, 0]])
   })
 
-  it("every kind of fault has its test here", () => {
+  it("every kind of fault has a test here", () => {
     const elsewhere = [
       "duplicate-events",
       "reorder-events",

@@ -1,4 +1,6 @@
-/** The simulated venue as a process: how it ends, what it finds again, and what it refuses to start with (C1, Restart). */
+/**
+ * The simulated venue as a process: its ends, its restart from its files, and the starts that it refuses (C1, Restart).
+ */
 import { afterEach, assert, describe, it } from "@effect/vitest"
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
@@ -37,8 +39,8 @@ const open = (venue: VenueChild) => venue.client.ask("/venue/v1/accounts", { ref
 const accountOf = async (venue: VenueChild) => (await venue.client.ask("/venue/v1/accounts/CL1")).json
 const nowOf = async (venue: VenueChild): Promise<number> => (await venue.client.ask("/venue/v1/clock")).json.now
 
-describe("how it ends", () => {
-  it("SIGTERM: what it was asked is answered, streams end, a snapshot is kept, status 0", async () => {
+describe("the end of the process", () => {
+  it("SIGTERM: open calls are answered, streams end, a snapshot is stored, the status is 0", async () => {
     const directory = folder()
     const venue = await start(directory)
     await open(venue)
@@ -53,7 +55,7 @@ describe("how it ends", () => {
     assert.lengthOf((await accountOf(again)).orders, 2)
   })
 
-  it("restart ends it; the next one has the same port, key, books, held prices and halts, and no faults", async () => {
+  it("restart ends the process; the next one has the same port, key, books, held prices and halts, and no faults", async () => {
     const directory = folder()
     const venue = await start(directory)
     await open(venue)
@@ -83,7 +85,7 @@ describe("how it ends", () => {
   })
 
   it.each(["restart", "kill"] as const)(
-    "two clients' orders and their fills are there after a %s, and trade on",
+    "two clients' orders and their fills exist after a %s, and trade again",
     async (how) => {
       const directory = folder()
       const venue = await start(directory)
@@ -105,12 +107,12 @@ describe("how it ends", () => {
       assert.strictEqual((await sell(again, "two")).json.order.state, "FILLED")
       const [first, second] = await fillsOf(again)
       assert.deepStrictEqual(first, before[0])
-      // Trades of other markets share the count.
+      // Trades of other markets take ids of the same sequence.
       assert.isAbove(second.tradeId, first.tradeId)
     }
   )
 
-  it("business time goes on from where it was, by as much as has passed, never back", async () => {
+  it("business time continues from its last value by the elapsed time, and never goes back", async () => {
     const directory = folder()
     const venue = await start(directory)
     const before = await nowOf(venue)
@@ -127,18 +129,18 @@ describe("how it ends", () => {
     assert.isAtMost(Math.abs(after - reached - passed), 1_500)
   })
 
-  it("by itself, when nobody has asked for so long; a reader keeps it", async () => {
+  it("the process ends by itself after a time without requests; a reader keeps it alive", async () => {
     const directory = folder()
     const venue = await start(directory, "--idle-millis", "1500")
     const stream = await venue.client.open("/venue/v1/events?after=0")
-    // One a second: three are more than the 1.5 s.
+    // One heartbeat per second: three take longer than the 1.5 s.
     for (let n = 0; n < 3; n++) await stream.next((line) => line.heartbeat)
     stream.close()
     assert.strictEqual(await venue.ended, 0)
     assert.include(venue.said(), "Nobody has asked for 2 s.")
   })
 
-  it("by itself, when its directory is gone", async () => {
+  it("the process ends by itself if its directory is deleted", async () => {
     const directory = folder()
     const venue = await start(directory)
     rmSync(directory, { recursive: true, force: true })
@@ -147,8 +149,8 @@ describe("how it ends", () => {
   })
 })
 
-describe("what it finds", () => {
-  it("a request that was open is quoted again after a kill -9", async () => {
+describe("the start of the process", () => {
+  it("an open request gets quotes again after a kill -9", async () => {
     const directory = folder()
     const venue = await start(directory)
     await open(venue)
@@ -161,7 +163,7 @@ describe("what it finds", () => {
     }
   })
 
-  it("a torn end of the log is cut off, and it says so", async () => {
+  it("a torn end of the log is cut off and logged", async () => {
     const directory = folder()
     const venue = await start(directory)
     await open(venue)
@@ -179,7 +181,7 @@ describe("what it finds", () => {
     assert.lengthOf((await accountOf(await start(directory))).orders, 2)
   })
 
-  it("a log that is broken in its middle stops the start with a sentence", async () => {
+  it("a log that is broken in the middle fails the start with a sentence", async () => {
     const directory = folder()
     const venue = await start(directory)
     await open(venue)
@@ -194,7 +196,7 @@ describe("what it finds", () => {
     )
   })
 
-  it("a directory that another venue holds, a key that others can read, a port in use", async () => {
+  it("a directory of another venue, a key that others can read and a used port fail the start", async () => {
     const directory = folder()
     const venue = await start(directory)
     assert.include(await refused(directory), "A simulated venue runs in")
@@ -205,7 +207,7 @@ describe("what it finds", () => {
     assert.include(await refused(other), "can be read by others")
     await endChild(venue, "SIGKILL")
     assert.include(await refused(directory, "--seed", "9"), "began with seed 1")
-    // Nothing that a killed one leaves behind is in the way of the next.
+    // The files of a killed process do not prevent the next start.
     await start(directory)
   })
 })

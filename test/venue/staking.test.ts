@@ -64,14 +64,14 @@ describe("staking swaps", () => {
     assert.strictEqual(feeOf(0n, 5), 0n)
   })
 
-  it("a take takes its part off the offer", () => {
+  it("a take reduces the offer by its part", () => {
     const { offer, taken, events } = opened()
     taken("S-1")
     assert.strictEqual(offer.remaining, 50_000n)
     assert.deepStrictEqual(events, ["1 -"])
   })
 
-  it("what the offer does not have, is off the grid, too small, too large or too late is refused and leaves it whole", () => {
+  it("a quantity beyond the offer, off the grid, too small, too large or too late is refused, and the offer stays whole", () => {
     const { staking, offer, take } = opened()
     assert.strictEqual(take("a", 101_000n), "quantity not left")
     assert.strictEqual(take("b", 1_000n), "quantity not left")
@@ -84,7 +84,7 @@ describe("staking swaps", () => {
     assert.strictEqual(take("f"), "unknown offer")
   })
 
-  it("is paid in parts, and ends when all is paid", () => {
+  it("a swap is paid in parts, and ends with the last one", () => {
     const { staking, taken } = opened()
     const swap = taken("S-1")
     assert.strictEqual(swap.maturityAt, 30 * day)
@@ -97,7 +97,7 @@ describe("staking swaps", () => {
     assert.isFalse(staking.open.has(swap))
   })
 
-  it("a delisted market pays its share and takes nothing any more", () => {
+  it("a delisted market pays its share and accepts no more takes", () => {
     const { staking, taken, take } = opened()
     const swap = taken("S-1")
     staking.delist("BTC-SWAP", 10_000, day)
@@ -105,7 +105,7 @@ describe("staking swaps", () => {
     assert.strictEqual(take("S-2"), "unknown offer")
   })
 
-  it("a corrected fee comes with its swap", () => {
+  it("a corrected fee arrives with its swap", () => {
     const { staking, taken, events } = opened()
     const swap = taken("S-1")
     staking.correctFee(swap, 7n, 5)
@@ -114,7 +114,7 @@ describe("staking swaps", () => {
     assert.deepStrictEqual(events, ["1 -", "1 -"])
   })
 
-  it("an offer never gives more than it has, whatever is asked of it", () => {
+  it("an offer never gives more than its quantity, whatever the takes", () => {
     const take = fc.record({ ref: fc.integer({ min: 1, max: 8 }), lots: fc.integer({ min: 0, max: 60 }) })
     fc.assert(
       fc.property(fc.array(take, { maxLength: 20 }), (takes) => {

@@ -1,4 +1,6 @@
-/** The venue's streams under readers that are slow, stand still or come from far behind: bounded, in order, encoded once. */
+/**
+ * The venue's streams with readers that are slow, do not read, or start far behind: bounded, in order, encoded once.
+ */
 import { afterEach, assert, describe, it } from "@effect/vitest"
 import { createServer, type Server, type ServerResponse } from "node:http"
 import type { AddressInfo } from "node:net"
@@ -17,7 +19,7 @@ afterEach(() => {
   }
 })
 
-/** A server that gives every response to `open`. */
+/** A server that passes every response to `open`. */
 const serving = async (open: (response: ServerResponse) => void): Promise<() => Promise<OpenStream>> => {
   const server = createServer((_, response) => open(response))
   servers.push(server)
@@ -33,7 +35,7 @@ const listed = (number: number): VenueEvent => ({
   at: 1,
   fact: { type: "listing", version: number, symbol: "BTC-USDC-PERP" }
 })
-/** Events as a venue keeps them, growing. */
+/** A growing list of events, as a venue keeps them. */
 const eventSource = (count: number) => {
   const events = Array.from({ length: count }, (_, n) => listed(n + 1))
   return {
@@ -63,7 +65,7 @@ const ticker = (seq: number, text: string): ChannelMessage => ({
 })
 
 describe("events", () => {
-  it("a reader from far behind gets every number once and in order, into what happens meanwhile", async () => {
+  it("a reader that starts far behind gets every number once and in order, and then new events", async () => {
     const source = eventSource(30_000)
     const feed = new EventFeed(source, faults(), limits)
     const stream = await (await serving((response) => void feed.open(response, 0)))()
@@ -77,7 +79,7 @@ describe("events", () => {
     await stream.ended
   })
 
-  it("one that takes nothing is cut, and holds no more than its socket does until then", async () => {
+  it("a reader that does not read is cut, and until then holds no more than its socket does", async () => {
     const source = eventSource(200_000)
     const feed = new EventFeed(source, faults(), { backlogBytes: 64 * 1024 * 1024, stallMillis: 200 })
     let backlog = 0
@@ -93,7 +95,7 @@ describe("events", () => {
 })
 
 describe("market data", () => {
-  it("one that takes nothing is cut at its limit; the others are not held up", async () => {
+  it("a reader that does not read is cut at its limit; other readers are not delayed", async () => {
     let seq = 1
     const source = { now: 1, number: 0, snapshot: () => ticker(seq, "1") }
     const feed = new MarketFeed(source, faults(), limits)
@@ -111,7 +113,7 @@ describe("market data", () => {
     await fast.ended
   })
 
-  it("a message is encoded once however many read it, and one that nobody reads not at all", async () => {
+  it("a message is encoded once for all its readers, and not at all without readers", async () => {
     let encodings = 0
     const counted = (seq: number): ChannelMessage => {
       const message = ticker(seq, "1")
@@ -137,7 +139,7 @@ describe("market data", () => {
     for (const stream of streams) stream.close()
   })
 
-  /** The sequences that a reader receives of so many messages of one flush, after its first snapshot. */
+  /** The sequences that a reader receives after its first snapshot, from `count` messages of one flush. */
   const received = async (made: (seq: number) => ChannelMessage, count: number): Promise<ReadonlyArray<number>> => {
     let seq = 1
     const { channel, symbol } = made(1)
@@ -153,7 +155,7 @@ describe("market data", () => {
     return sequences
   }
 
-  it("a jump of time is one snapshot of trades, not thousands of messages", async () => {
+  it("a jump of time sends one snapshot of trades, and not thousands of messages", async () => {
     const trades = (seq: number): ChannelMessage => ({
       ...ticker(seq, "1"),
       channel: "trades",

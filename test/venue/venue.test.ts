@@ -1,9 +1,9 @@
-/** The venue's core as its clients, its streams and a tester see it: calls by ref, commands, time, market data. */
+/** The venue's core as clients, streams and testers use it: calls by ref, commands, time, market data. */
 import { assert, describe, it } from "@effect/vitest"
 import { opened } from "./openedVenue.ts"
 
 describe("calls of the venue", () => {
-  it("A2-26: a ref is executed once, however often it comes and whatever it then asks", () => {
+  it("A2-26: a ref is executed once, however often it arrives and with whatever body", () => {
     const { place, venue } = opened()
     const first = place({ ref: "O-1", price: null, qty: "0.5", tif: "IOC" })
     assert.deepInclude(first, { outcome: "EXECUTED", reason: null })
@@ -15,7 +15,7 @@ describe("calls of the venue", () => {
     assert.deepStrictEqual(venue.account("CL-1")?.positions, [{ symbol: "BTC-USDC-PERP", netQty: "0.5" }])
   })
 
-  it("A2-26: a voided ref is never executed; one that was executed or refused stays what it was", () => {
+  it("A2-26: a voided ref is never executed; an executed or refused one keeps its outcome", () => {
     const { place, venue, call } = opened()
     place({ ref: "O-1", price: "59500" })
     place({ ref: "O-2", qty: "0.00001" })
@@ -34,7 +34,7 @@ describe("calls of the venue", () => {
     assert.strictEqual(venue.lookup(["O-9"])[0]?.outcome, "UNKNOWN")
   })
 
-  it("an outcome shows its object as it stands when it is asked for", () => {
+  it("an outcome shows the present state of its object", () => {
     const { place, call, venue } = opened()
     place({ ref: "O-1", price: "59500" })
     call("cancelOrder", { ref: "C-1", target: "O-1" })
@@ -43,7 +43,7 @@ describe("calls of the venue", () => {
     assert.deepStrictEqual(cancelled?.order, placed?.order)
   })
 
-  it("what is off the grid, of an unknown account, market or object is refused in words", () => {
+  it("a value off the grid and an unknown account, market or object are refused with a sentence", () => {
     const { place, call, request } = opened()
     const reasons = [
       place({ price: "59500.05" }),
@@ -87,7 +87,7 @@ describe("calls of the venue", () => {
     ])
   })
 
-  it("an account sees and changes its own alone", () => {
+  it("an account reads and changes its own objects alone", () => {
     const { place, call, venue } = opened()
     place({ ref: "O-1", price: "59500" })
     assert.strictEqual(call("cancelOrder", { ref: "C-1", account: "CL-2", target: "O-1" }).reason, "unknown order")
@@ -99,7 +99,7 @@ describe("calls of the venue", () => {
 describe("A2-40: an order's quantity is amended", () => {
   const resting = () => {
     const world = opened()
-    // No ladder: the book is the clients' alone.
+    // No ladder: the book has clients' orders only.
     world.command({ type: "book", symbol: "BTC-USDC-PERP", size: "0", levels: null, spread: null })
     world.place({ ref: "O-1", side: "BUY", price: "59500", qty: "0.5" })
     world.place({ ref: "O-2", account: "CL-2", side: "BUY", price: "59500", qty: "0.5" })
@@ -110,7 +110,7 @@ describe("A2-40: an order's quantity is amended", () => {
     return venue.lookup(["O-1", "O-2"]).map(({ order }) => order?.filledQty)
   }
 
-  it("smaller it keeps its place, larger it goes to the end", () => {
+  it("a smaller order keeps its place, a larger one goes to the end", () => {
     const smaller = resting()
     assert.strictEqual(smaller.call("amendOrder", { ref: "M-1", target: "O-1", qty: "0.3" }).order?.qty, "0.3")
     assert.deepStrictEqual(takes(smaller, "0.4"), ["0.3", "0.1"])
@@ -119,7 +119,7 @@ describe("A2-40: an order's quantity is amended", () => {
     assert.deepStrictEqual(takes(larger, "0.7"), ["0.2", "0.5"])
   })
 
-  it("one that waits for its trigger too; not below what is filled, not once it has ended", () => {
+  it("a waiting order is amended too; a quantity below the fills or of an ended order is refused", () => {
     const world = resting()
     takes(world, "0.2")
     const amend = (ref: string, target: string, qty: string) => world.call("amendOrder", { ref, target, qty })
@@ -139,7 +139,7 @@ describe("A2-40: an order's quantity is amended", () => {
 })
 
 describe("contracts of the venue", () => {
-  it("a quote is accepted once: a contract opens, the request ends, everybody sees the trade", () => {
+  it("a quote is accepted once: a contract opens, the request ends, and the trade is public", () => {
     const { request, quote, call, venue, news, tick } = opened()
     request({ ref: "R-1" })
     const quoteId = quote("R-1", "60010")
@@ -160,7 +160,7 @@ describe("contracts of the venue", () => {
     )
   })
 
-  it("A2-25: a decline from outside is kept under the ref, and the quote is gone", () => {
+  it("A2-25: a decline from outside is stored under the ref, and the quote ends", () => {
     const { request, quote, venue, call } = opened()
     request({ ref: "R-1" })
     const quoteId = quote("R-1", "60010")
@@ -173,7 +173,7 @@ describe("contracts of the venue", () => {
     assert.strictEqual(declined?.rfq?.state, "OPEN")
   })
 
-  it("SC-BAR-02: a path that dips between two ticks knocks out at the level, at the time on the line", () => {
+  it("SC-BAR-02: a path that dips between two ticks knocks out at the level, at the interpolated time", () => {
     const { deal, command, tick, venue, start } = opened()
     const contract = deal({ barrier: "59900" })
     const points = [
@@ -195,7 +195,7 @@ describe("contracts of the venue", () => {
     assert.deepInclude(venue.lookup(["R-9"])[0]?.rfq, { state: "CANCELLED", reason: "contract ended" })
   })
 
-  it("F19: its writer alone quotes on closing it; accepted it ends early, and pays what it has won", () => {
+  it("F19: only its writer quotes its close; an accepted close ends it early and pays its profit", () => {
     const { deal, call, quote, venue, balance } = opened()
     const contractId = venue.lookup([deal({ barrier: "59000", dealer: "beta" })])[0]?.contract?.id
     call("requestClose", { ref: "R-9", contractId, windowEndsAt: venue.now + 60_000 })
@@ -206,7 +206,7 @@ describe("contracts of the venue", () => {
     assert.strictEqual(balance("CL-1", "USDC"), "20")
   })
 
-  it("F9: is torn up at the mark, and ended at the final price when its market goes", () => {
+  it("F9: a contract is torn up at the mark, and ends at the final price when its market is delisted", () => {
     const { deal, call, command, venue } = opened()
     const [one, other] = [deal({ ref: "R-1" }), deal({ ref: "R-2" })]
     const contractId = venue.lookup([one])[0]?.contract?.id

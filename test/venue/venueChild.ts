@@ -1,4 +1,4 @@
-/** The simulated venue as the process that it is with a sandbox, for tests that end it in every way. */
+/** The simulated venue as a process of its own, as in a sandbox, for tests that end it in every way. */
 import { type ChildProcess, spawn } from "node:child_process"
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
@@ -9,13 +9,13 @@ const main = join(import.meta.dirname, "../../simulator/venue/main.ts")
 export interface VenueChild {
   readonly client: VenueClient
   readonly child: ChildProcess
-  /** What it has written to its log. */
+  /** The text of its log so far. */
   readonly said: () => string
-  /** Exit status, or the signal that ended it. */
+  /** The exit status, or the signal that ended it. */
   readonly ended: Promise<number | NodeJS.Signals | null>
 }
 
-/** Starts it; rejects with what it said when it ends before it listens. */
+/** Starts the venue. Rejects with its log if it ends before it listens. */
 export const startChild = (directory: string, ...args: ReadonlyArray<string>): Promise<VenueChild> => {
   const child = spawn(process.execPath, [main, "--data-dir", directory, ...args], {
     stdio: ["ignore", "ignore", "pipe"]
@@ -38,7 +38,7 @@ export const startChild = (directory: string, ...args: ReadonlyArray<string>): P
   })
 }
 
-/** Ends it with a signal and waits for its end. */
+/** Sends a signal to the venue and waits for its end. */
 export const endChild = (venue: VenueChild, signal: NodeJS.Signals): VenueChild["ended"] => {
   venue.child.kill(signal)
   return venue.ended

@@ -1,4 +1,4 @@
-/** A caller of a simulated venue over a real socket, as far below any library as a test needs to see faults. */
+/** A client of a simulated venue over a real socket, without a library, so that tests see every fault. */
 import { type IncomingMessage, request } from "node:http"
 import type { Readable } from "node:stream"
 import { callSession } from "../../src/venue/callSession.ts"
@@ -6,24 +6,27 @@ import type { VenueCommand, VenueView } from "../../src/venue/VenueCommand.ts"
 
 export interface Answer {
   readonly status: number
-  /** Undefined when the body is no JSON. */
+  /** Undefined if the body is not JSON. */
   // oxlint-disable-next-line typescript/no-explicit-any
   readonly json: any
   readonly text: string
 }
 
-/** A line of a stream, as it came. */
+/** A line of a stream as received. */
 // oxlint-disable-next-line typescript/no-explicit-any
 export type Line = any
 
 interface OpenLines {
-  /** The next line that fits, lines ahead of it dropped; rejects when the stream ends before it. A broken line is its text. */
+  /**
+   * The next line for which `fits` is true; earlier lines are dropped. Rejects if the stream ends before. A broken line
+   * is its text.
+   */
   readonly next: (fits?: (line: Line) => boolean) => Promise<Line>
-  /** Lines that have come and were not taken. */
+  /** Received lines that were not taken yet. */
   readonly waiting: () => ReadonlyArray<Line>
-  /** Completes when the venue or the test ends it. */
+  /** Completes when the venue or the test ends the stream. */
   readonly ended: Promise<void>
-  /** Takes no more bytes from now on. */
+  /** Stops reading from the socket. */
   readonly stall: () => void
   readonly close: () => void
 }
@@ -33,7 +36,7 @@ export interface OpenStream extends OpenLines {
 }
 
 export interface OpenSession extends OpenLines {
-  /** Sends a line; a text as it is. */
+  /** Sends a line; a text is sent unchanged. */
   readonly say: (line: unknown) => void
 }
 
@@ -46,7 +49,7 @@ export class VenueClient {
     this.key = key
   }
 
-  /** One request on a connection of its own; rejects when the connection breaks or `timeoutMillis` pass. */
+  /** Sends one request on a connection of its own. Rejects if the connection breaks, or after `timeoutMillis`. */
   ask(path: string, body?: unknown, over: { readonly key?: string; readonly timeoutMillis?: number } = {}) {
     const text = body === undefined ? undefined : typeof body === "string" ? body : JSON.stringify(body)
     return new Promise<Answer>((resolve, reject) => {
@@ -81,7 +84,7 @@ export class VenueClient {
     return (await this.ask("/venue/v1/control")).json as VenueView
   }
 
-  /** Opens a session of calls; rejects with the status of a refusal. */
+  /** Opens a session of calls. Rejects with the status of a refusal. */
   session(over: { readonly key?: string; readonly path?: string; readonly protocol?: string } = {}) {
     return new Promise<OpenSession>((resolve, reject) => {
       const asked = request(this.url, {
@@ -106,7 +109,7 @@ export class VenueClient {
     })
   }
 
-  /** Opens one of the two streams. Rejects when the connection breaks before an answer comes. */
+  /** Opens one of the two streams. Rejects if the connection breaks before an answer arrives. */
   open(path: string): Promise<OpenStream> {
     return new Promise((resolve, reject) => {
       const asked = request(this.url, {
@@ -138,7 +141,7 @@ const linesOf = (response: Readable): OpenLines => {
       resolve()
     }
     response.on("close", end)
-    // A cut connection is one of the ways a stream ends.
+    // A cut connection ends the stream like a regular end.
     response.on("error", end)
   })
   response.setEncoding("utf8")

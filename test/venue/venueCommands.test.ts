@@ -1,4 +1,4 @@
-/** What a tester does to the venue's books (operator surface, `sim venue`). */
+/** A tester's commands to the venue (operator surface, `sim venue`). */
 import { assert, describe, it } from "@effect/vitest"
 import type { VenueCommand } from "../../src/venue/VenueCommand.ts"
 import { opened } from "./openedVenue.ts"
@@ -10,7 +10,7 @@ const tickerOf = ({ venue }: ReturnType<typeof opened>, symbol: string) => {
 }
 
 describe("commands to the venue", () => {
-  it("a price moves every market of its base at once, is held, and its book with it; other bases stay", () => {
+  it("a price moves and holds every market of its base at once, with their books; other bases stay", () => {
     const world = opened()
     const eth = tickerOf(world, "ETH-USDC-PERP").mark
     world.command({ type: "price", symbol: "BTC-USDC-PERP", price: "61234.5", only: null })
@@ -20,7 +20,7 @@ describe("commands to the venue", () => {
     assert.strictEqual(tickerOf(world, "ETH-USDC-PERP").mark, eth)
     const { seq } = tickerOf(world, "BTC-USDC-PERP")
     world.tick(5_000)
-    // Held, and stamped anew.
+    // The price is held, with a new time.
     assert.deepInclude(tickerOf(world, "BTC-USDC-PERP"), { mark: "61234.5", last: "61234.5", seq: seq + 1 })
     assert.strictEqual(tickerOf(world, "BTC-USDC-PERP").ts, world.venue.now)
     const held = (symbol: string) => world.venue.markets().find((market) => market.symbol === symbol)?.held
@@ -29,7 +29,7 @@ describe("commands to the venue", () => {
     assert.deepStrictEqual(held("BTC-USDC-KO"), [])
   })
 
-  it("SC-ORD-14: --only last moves the last price alone, and fires those that look at it", () => {
+  it("SC-ORD-14: --only last moves the last price alone, and triggers the orders on it", () => {
     const world = opened()
     const trigger = (source: "LAST" | "MARK") => ({ source, price: "60500", direction: "AT_OR_ABOVE" }) as const
     world.place({ ref: "O-1", trigger: trigger("LAST") })
@@ -50,7 +50,7 @@ describe("commands to the venue", () => {
     assert.deepInclude(fills.at(-1), { ref: "O-2", price: "58999.8" })
   })
 
-  it("SC-BAR-01, SC-BAR-03: a price touches the levels on the straight way, and each contract ends at its own", () => {
+  it("SC-BAR-01, SC-BAR-03: a price touches the levels on the straight line, and each contract ends at its own", () => {
     const world = opened()
     const knocked = world.deal({ ref: "R-1", barrier: "59900" })
     const won = world.deal({ ref: "R-2", side: "SELL", barrier: "60900", takeProfit: "59500" })
@@ -58,11 +58,11 @@ describe("commands to the venue", () => {
     const [one, other] = world.venue.lookup([knocked, won])
     assert.deepInclude(one?.contract, { state: "KNOCKED_OUT", settlePrice: "59900" })
     assert.deepInclude(other?.contract, { state: "TAKE_PROFIT", settlePrice: "59500" })
-    // 0.1 x 100 x 95 % lost, 0.1 x 500 won.
+    // A loss of 0.1 x 100 x 95 %, and a profit of 0.1 x 500.
     assert.strictEqual(world.balance("CL-1", "USDC"), "40.5")
   })
 
-  it("A2-97: the venue trades an account by itself: a fill of no order of anybody's, at the mark or a price", () => {
+  it("A2-97: the venue trades an account by itself: a fill without a client's order, at the mark or a price", () => {
     const world = opened()
     world.place({ ref: "O-1", qty: "0.5", tif: "IOC" })
     const asked = { type: "execute", account: "CL-1", symbol: "BTC-USDC-PERP" } as const
@@ -81,12 +81,12 @@ describe("commands to the venue", () => {
     assert.deepInclude(fill?.order, { ref: null, state: "FILLED" })
     world.command({ ...asked, qty: "-0.3", price: "59990", reason: "liquidation" })
     assert.deepStrictEqual(world.venue.account("CL-1")?.positions, [])
-    // A deleveraging is between two accounts; a liquidation everybody sees.
+    // A deleveraging is private to its two accounts; a liquidation is a public trade.
     assert.strictEqual(trades().length, seen + 1)
     assert.deepInclude(trades()[0], { price: "59990", qty: "0.3", flags: ["LIQUIDATION"] })
   })
 
-  it("a halt stops what opens and every trigger; a resumed market fires what was reached meanwhile", () => {
+  it("a halt stops opening orders and every trigger; a resumed market fires the triggers that were reached meanwhile", () => {
     const world = opened()
     world.place({ ref: "O-1", qty: "0.5", tif: "IOC" })
     const trigger = { source: "MARK", price: "59500", direction: "AT_OR_BELOW" } as const
@@ -108,7 +108,7 @@ describe("commands to the venue", () => {
     )
   })
 
-  it("a delisted perpetual settles every position at its last mark and cancels what rests", () => {
+  it("a delisted perpetual settles every position at its last mark and cancels resting orders", () => {
     const world = opened()
     world.place({ ref: "O-1", qty: "0.5", tif: "IOC" })
     world.place({ ref: "O-2", price: "59500" })
@@ -128,7 +128,7 @@ describe("commands to the venue", () => {
     assert.isTrue(world.venue.listing().markets.find(({ symbol }) => symbol === "BTC-USDC-PERP")?.delisted)
   })
 
-  it("another book until clear; of size nothing it is empty", () => {
+  it("another book stays until clear; with size 0 it is empty", () => {
     const world = opened()
     world.command({ type: "book", symbol: "BTC-USDC-PERP", size: "0.5", levels: 2, spread: 10 })
     const book = () => {
@@ -146,7 +146,7 @@ describe("commands to the venue", () => {
     assert.lengthOf(book()?.bids ?? [], 25)
   })
 
-  it("knobs of a file are turned, their problems named by line, and nothing is turned when one can't be", () => {
+  it("knobs of a file are set; errors name their lines, and with an error no knob is set", () => {
     const world = opened()
     const set = (knobs: string) => world.refusal({ type: "set", knobs })
     assert.isNull(set("books:\n  BTC-USDC-PERP: {levels: 3}\ntickMillis: 500\n"))
@@ -162,7 +162,7 @@ describe("commands to the venue", () => {
     assert.strictEqual(world.venue.tickMillis, 500)
   })
 
-  it("what can't be followed is refused in words, with nothing done", () => {
+  it("an impossible command is refused with a sentence and has no effect", () => {
     const world = opened()
     const before = JSON.stringify(world.venue.state())
     const execute = { type: "execute", symbol: "BTC-USDC-PERP", price: null, reason: "deleverage" } as const
@@ -202,7 +202,7 @@ describe("commands to the venue", () => {
     assert.strictEqual(JSON.stringify(world.venue.state()), before)
   })
 
-  it("a number that is too large or too small is refused, the largest one is taken", () => {
+  it("a number that is too large or too small is refused, the largest one is accepted", () => {
     const world = opened()
     world.call("takeOffer", { offerId: 1, qty: "1" })
     assert.strictEqual(world.place({ price: "59000", group: "g".repeat(65) }).reason, "group name too long")
@@ -327,7 +327,7 @@ describe("the answer of a command", () => {
       assert.strictEqual(changeOf(world, command)?.did, did)
     })
 
-  it("a price has from, to and held, and the orders and contracts that it moved", () => {
+  it("a price has from, to and held, and its changed orders and contracts", () => {
     const world = opened()
     const placed = (parts: Parameters<World["place"]>[0]) => ({
       id: world.place(parts).order?.id,
@@ -362,7 +362,7 @@ describe("the answer of a command", () => {
     assert.deepInclude(changeOf(world, price), { filled: none, triggered: none, cancelled: none, ended: none })
   })
 
-  it("names the first 100 objects, and counts all", () => {
+  it("names the first 100 objects, and counts all of them", () => {
     const world = opened()
     for (let n = 1; n <= 130; n++) world.place({ ref: `O-${n}`, price: "59000", qty: "0.001" })
     const cancelled = changeOf(world, { type: "delist", symbol })?.cancelled

@@ -1,4 +1,7 @@
-/** `sim venue advance` that the books refuse is refused, and the clock stays; no clock goes beyond that of a sandbox (C4). */
+/**
+ * `sim venue advance` is refused if the books refuse it, and the clock stays; no clock passes the last time of a
+ * sandbox (C4).
+ */
 import { assert, describe, it } from "@effect/vitest"
 import { Dealers } from "../../simulator/venue/server/Dealers.ts"
 import { EventFeed } from "../../simulator/venue/server/EventFeed.ts"
@@ -11,7 +14,7 @@ import { VenueWriter } from "../../simulator/venue/server/VenueWriter.ts"
 import type { VenueCommand } from "../../src/venue/VenueCommand.ts"
 import { opened } from "./openedVenue.ts"
 
-/** A desk over books that refuse every input. */
+/** A desk whose books refuse every input. */
 const refusing = () => {
   const { venue } = opened()
   const log = {
@@ -50,7 +53,7 @@ const refusalOf = (done: Promise<unknown>): Promise<string> =>
   )
 
 describe("advance", () => {
-  it("that the books refuse is refused in their words, and the clock stays", async () => {
+  it("is refused with the sentence of the books, and the clock stays", async () => {
     const { venue, clock, desk } = refusing()
     const before = clock.now()
     const to = venue.now + 3_600_000
@@ -78,7 +81,7 @@ describe("advance", () => {
 describe("faults", () => {
   const fault = { type: "fault", kind: "reject", route: "order", forMillis: null, times: 1, delayMillis: 1 } as const
 
-  it("of a symbol that is not listed are refused: they would never strike", async () => {
+  it("on an unlisted symbol are refused, because they would never strike", async () => {
     const { desk } = refusing()
     assert.strictEqual(await refusalOf(desk.command({ ...fault, symbol: "NOPE-USDC" })), "NOPE-USDC is not listed.")
     for (const symbol of [null, "BTC-USDC-PERP"]) await desk.command({ ...fault, symbol })
@@ -86,7 +89,7 @@ describe("faults", () => {
     assert.strictEqual(desk.faults.view().length, 2 + desk.venue.listing().stakingMarkets.length)
   })
 
-  it("that start, and moods of dealers, are answered with what changed", async () => {
+  it("that start, and moods of dealers, are answered with the changes", async () => {
     const { desk } = refusing()
     const did = async (command: VenueCommand) => (await desk.command(command)).did
     const limits = { forMillis: null, times: null, delayMillis: null }

@@ -1,4 +1,7 @@
-/** Random inputs of a venue: calls of a few clients, quotes, commands and time, so that they often meet. */
+/**
+ * Random inputs of a venue: calls of a few clients, quotes, commands and time, chosen so that orders and quotes often
+ * match.
+ */
 import * as fc from "fast-check"
 import type { Venue } from "../../simulator/venue/core/Venue.ts"
 import type { VenueInput, VenueOptions } from "../../simulator/venue/core/VenueInput.ts"
@@ -14,11 +17,11 @@ export const venueOptions = (parts: Partial<VenueOptions> = {}): VenueOptions =>
   ...parts
 })
 
-/** What is done, chosen by what the venue then has: number `n` makes its ref. */
+/** An input that depends on the venue's present objects. Its number `n` makes its ref. */
 export type Draft = (n: number, venue: Venue) => VenueInput
 
 const clients = ["CL-1", "CL-2", "CL-3"]
-/** Nine of ten times the first, so that what is refused does not drown what is done. */
+/** The usual value in 14 of 15 cases, so that most inputs are accepted. */
 const mostly = <A>(usual: fc.Arbitrary<A>, rare: fc.Arbitrary<A>): fc.Arbitrary<A> =>
   fc.oneof({ weight: 14, arbitrary: usual }, { weight: 1, arbitrary: rare })
 
@@ -28,7 +31,7 @@ const orderMarket = mostly(
   fc.constantFrom("BTC-USDC-PERP", "BTC-USDC-PERP", "BTC-USDC"),
   fc.constantFrom("ETH-USDC-PERP", "BTC-USDC-KO", "NO-USDC-PERP")
 )
-/** Around 60,000, some of them off the grid. */
+/** Prices around 60,000, some of them off the grid. */
 const price = mostly(
   fc.integer({ min: 59_900, max: 60_100 }).map(String),
   fc.constantFrom("60000.05", "0", "3000", "57000", "63000")
@@ -37,7 +40,7 @@ const quantity = mostly(fc.constantFrom("0.001", "0.01", "0.5", "2", "25"), fc.c
 const pick = fc.nat(1_000)
 const call = (name: string, request: object): VenueInput => ({ type: "call", name, request }) as VenueInput
 
-/** One of some, or a name of nothing. */
+/** One of the values; undefined without any. */
 const oneOf = <A>(some: ReadonlyArray<A>, picked: number): A | undefined => some[picked % Math.max(1, some.length)]
 
 const order: fc.Arbitrary<Draft> = fc
@@ -89,7 +92,7 @@ const request: fc.Arbitrary<Draft> = fc
     })
   })
 
-/** The requests of the last inputs that are open. */
+/** The open requests of the last inputs. */
 const openOnes = (n: number, venue: Venue) =>
   venue
     .lookup(Array.from({ length: Math.min(n, 30) }, (_, back) => `R-${n - 1 - back}`))
@@ -215,7 +218,7 @@ const commands: ReadonlyArray<fc.Arbitrary<VenueCommand>> = [
 ]
 const command: fc.Arbitrary<Draft> = fc.oneof(...commands).map((said) => () => ({ type: "command", command: said }))
 
-/** A moment, a tick, a few, an hour with a stamp in it, rarely a day. */
+/** A moment, a tick, some ticks, an hour with a stamp, rarely a day. */
 const time: fc.Arbitrary<Draft> = fc
   .oneof(
     { weight: 15, arbitrary: fc.constantFrom(1, 300, 10_000, 77_777, 130_000) },
@@ -224,7 +227,7 @@ const time: fc.Arbitrary<Draft> = fc
   )
   .map((millis) => (_, { now }) => ({ type: "time", to: now + millis }))
 
-/** What is done with a venue, one thing after the other. */
+/** A sequence of inputs. */
 export const drafts = (maxLength: number): fc.Arbitrary<ReadonlyArray<Draft>> =>
   fc.array(
     fc.oneof(
@@ -242,7 +245,7 @@ export const drafts = (maxLength: number): fc.Arbitrary<ReadonlyArray<Draft>> =>
     { maxLength, size: "max" }
   )
 
-/** Every client's account. */
+/** The opening of every client's account. */
 export const accountInputs: ReadonlyArray<VenueInput> = clients.map((name) =>
   call("openAccount", { ref: `open-${name}`, account: name })
 )

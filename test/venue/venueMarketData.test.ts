@@ -1,4 +1,7 @@
-/** Market data as the venue says it: snapshots and updates that fit, checksums (F30), trades, klines and their windows (A2-04, A2-05, A2-113). */
+/**
+ * The venue's market data: snapshots and updates that fit, checksums (F30), trades, klines and their windows (A2-04,
+ * A2-05, A2-113).
+ */
 import { assert, describe, it } from "@effect/vitest"
 import { checksumOf } from "../../simulator/venue/core/Feed.ts"
 import type { BookMessage, ChannelMessage, KlineInterval } from "../../src/machines/venue/marketData.ts"
@@ -18,7 +21,7 @@ const patched = (levels: Levels, changes: Levels, direction: 1 | -1): Levels => 
   return [...found].toSorted(([one], [other]) => (Number(one) - Number(other)) * direction)
 }
 
-/** A reader of one book, who only ever sees messages. */
+/** A reader of one book that sees only messages. */
 const read = (messages: ReadonlyArray<ChannelMessage>, symbol: string): BookMessage | null => {
   let book: BookMessage | null = null
   for (const message of messages) {
@@ -35,7 +38,7 @@ const read = (messages: ReadonlyArray<ChannelMessage>, symbol: string): BookMess
 }
 
 describe("market data of the venue", () => {
-  it("CRC-001: the checksum over the levels as they are served; of an empty book 0", () => {
+  it("CRC-001: the checksum over the published levels; 0 for an empty book", () => {
     const bids = [
       ["3366.1", "7"],
       ["3366", "6"]
@@ -48,7 +51,7 @@ describe("market data of the venue", () => {
     assert.strictEqual(checksumOf([], []), 0)
   })
 
-  it("F30: a snapshot and every update after it make the book that a later snapshot has", () => {
+  it("F30: a snapshot and every later update make the book of a later snapshot", () => {
     const { venue, messages, command, tick, place } = opened({ takers: 0.9 })
     command({ type: "clear" })
     for (let n = 0; n < 60; n++) {
@@ -60,7 +63,7 @@ describe("market data of the venue", () => {
     assert.isAbove(book?.seq ?? 0, 50)
   })
 
-  it("a book is said once a tick and only when it has changed, not once an order", () => {
+  it("a book is published once a tick if it has changed, and not once an order", () => {
     const { messages, command, place, tick } = opened()
     command({ type: "book", symbol: "BTC-USDC-PERP", size: "0", levels: null, spread: null })
     const books = () =>
@@ -73,7 +76,7 @@ describe("market data of the venue", () => {
     assert.strictEqual(books(), before + 1)
   })
 
-  it("keeps the newest five hundred trades, newest first; an update has those that came", () => {
+  it("the newest five hundred trades are kept, newest first; an update has the new ones", () => {
     const { venue, messages, place, tick } = opened()
     for (let n = 0; n < 600; n++) {
       place({ ref: `O-${n}`, qty: "0.0001", tif: "IOC" })
@@ -94,7 +97,7 @@ describe("market data of the venue", () => {
     assert.deepStrictEqual(update?.channel === "trades" ? update.trades.map(({ id }) => id) : [], ids.slice(0, 99))
   })
 
-  it("A2-113: a barrier market has no book; its last price is its mark, its volume that of contracts", () => {
+  it("A2-113: a barrier market has no book; its last price is its mark, its volume that of its contracts", () => {
     const { venue, deal, tick } = opened()
     deal({})
     tick()
@@ -109,7 +112,7 @@ describe("market data of the venue", () => {
     assert.deepInclude(venue.snapshot("book", "BTC-USDC-KO") ?? {}, { bids: [], asks: [], checksum: 0 })
   })
 
-  it("open interest is that of all long positions, and volume that of a day", () => {
+  it("open interest is the sum of all long positions, and volume that of a day", () => {
     const { venue, place, tick, command } = opened()
     const figures = () => {
       const ticker = venue.snapshot("ticker", "BTC-USDC-PERP")
@@ -119,7 +122,7 @@ describe("market data of the venue", () => {
     place({ ref: "O-1", qty: "0.5", tif: "IOC" })
     place({ ref: "O-2", qty: "0.2", side: "SELL", tif: "IOC" })
     tick()
-    // What the venue's own accounts held at the start may have netted a part of it.
+    // The venue's own positions from the start may have netted a part of it.
     assert.approximately(figures()[1] ?? 0, volume + 0.7, 1e-9)
     const longs = venue
       .ledger()
@@ -135,7 +138,7 @@ describe("market data of the venue", () => {
 })
 
 describe("klines of the venue", () => {
-  /** A trade at each of some minutes after the start, which is a minute before eight. */
+  /** A trade in each of these minutes after the start, which is a minute before eight. */
   const traded = (...minutes: ReadonlyArray<number>) => {
     const world = opened()
     world.command({ type: "book", symbol: "BTC-USDC-PERP", size: "0", levels: null, spread: null })
@@ -157,7 +160,7 @@ describe("klines of the venue", () => {
     return { ...world, page }
   }
 
-  it("A2-05: the newest, the first from a time, the last before one, the first of a window; empty buckets are implied", () => {
+  it("A2-05: the newest, the first from a time, the last before one, the first of a window; empty intervals are implied", () => {
     const { page } = traded(1, 2, 5, 9)
     const [first] = page("1m", null, null, 100).rows ?? []
     assert.strictEqual(first?.[0], 0)
@@ -197,7 +200,7 @@ describe("klines of the venue", () => {
     assert.isNull(venue.klines({ symbol: "NO-USDC-PERP", interval: "1m", from: null, to: null, limit: 1 }))
   })
 
-  it("A2-113: a barrier market's move with its mark", () => {
+  it("A2-113: klines of a barrier market follow its mark", () => {
     const { venue, command, tick } = opened()
     tick(minute)
     command({ type: "price", symbol: "BTC-USDC-PERP", price: "60500", only: null })
@@ -214,7 +217,7 @@ describe("klines of the venue", () => {
     })
   })
 
-  it("keeps two days by the minute and a hundred by the hour, whole days at a time", () => {
+  it("two days by the minute and a hundred by the hour are kept, in whole days", () => {
     const { venue, tick } = opened({ tickMillis: 10 * minute })
     for (let n = 0; n < 130; n++) tick(day)
     const oldest = (interval: KlineInterval) =>

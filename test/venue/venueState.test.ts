@@ -1,4 +1,4 @@
-/** The whole core over random inputs: a state goes on as the venue that gave it, and what must hold of every venue holds. */
+/** The whole core over random inputs: a restored venue continues as the original would, and its invariants hold. */
 import { assert, describe, it } from "@effect/vitest"
 import * as fc from "fast-check"
 import { amountOf } from "../../simulator/venue/core/texts.ts"
@@ -19,7 +19,7 @@ const heard = () => {
   return { events, messages, listeners }
 }
 
-/** Plays drafts on a venue; answers the inputs that they became, and what came of each. */
+/** Plays drafts on a venue. Returns their inputs and results. */
 const played = (venue: Venue, steps: ReadonlyArray<Draft>, offset = 0) =>
   steps.map((draft, n) => {
     const input = draft(offset + n, venue)
@@ -32,10 +32,10 @@ const opened = (seed: number, listeners: VenueListeners): Venue => {
   return venue
 }
 
-/** As a disk gives it back. */
+/** The state after a round trip through JSON, as from a disk. */
 const stored = (state: VenueState): VenueState => JSON.parse(JSON.stringify(state)) as VenueState
 
-/** Sums of a column over all accounts, by its key. */
+/** The sum of the column for each key. */
 const sums = (rows: ReadonlyArray<{ readonly key: string; readonly text: string }>): Map<string, bigint> => {
   const found = new Map<string, bigint>()
   for (const { key, text } of rows) found.set(key, (found.get(key) ?? 0n) + (amountOf(text, 12) ?? 0n))
@@ -43,7 +43,7 @@ const sums = (rows: ReadonlyArray<{ readonly key: string; readonly text: string 
 }
 
 describe("a venue's state", () => {
-  it("cut anywhere, a restored venue answers, says and holds what the one that was not cut does", () => {
+  it("restored at any point, a venue answers, publishes and keeps the same as the original", () => {
     fc.assert(
       fc.property(drafts(60), fc.nat(60), fc.nat(1_000), (steps, cut, seed) => {
         const whole = heard()
@@ -65,7 +65,7 @@ describe("a venue's state", () => {
     )
   })
 
-  it("quantity, money and assets add up to nothing; no book is crossed; numbers and sequences have no gap; every ref is settled once", () => {
+  it("quantity, money and assets sum to zero; no book crosses; numbers and sequences have no gap; every ref has one outcome", () => {
     fc.assert(
       fc.property(drafts(80), fc.nat(1_000), (steps, seed) => {
         const { events, messages, listeners } = heard()

@@ -1,4 +1,7 @@
-/** Time and testers at the venue (C4): ticks and jumps, funding stamps, boards and writers, prices held and played, halts, delisting. */
+/**
+ * Time and testers' commands at the venue (C4): ticks and jumps, funding stamps, boards and writers, held prices and
+ * paths, halts, delisting.
+ */
 import { assert, describe, it } from "@effect/vitest"
 import { opened } from "./openedVenue.ts"
 import { startAt } from "./venueInputs.ts"
@@ -12,7 +15,7 @@ const tickerOf = ({ venue }: ReturnType<typeof opened>, symbol = "BTC-USDC-PERP"
 }
 
 describe("time at the venue", () => {
-  it("SC-FUN-01: three stamps in one jump, each once, in the account's sequence, at the stamp's own time", () => {
+  it("SC-FUN-01: three stamps in one jump are published once each, in the account's sequence, with their own times", () => {
     const world = opened()
     world.command({ type: "funding", symbol: "BTC-USDC-PERP", rate: "0.0002" })
     world.place({ ref: "O-1", qty: "0.5", tif: "IOC" })
@@ -39,7 +42,7 @@ describe("time at the venue", () => {
     assert.strictEqual(world.balance("CL-1", "USDC"), "-18")
   })
 
-  it("SC-FUN-05: without a mark a stamp is said at its place, and paid at its own mark and rate once the fault is over", () => {
+  it("SC-FUN-05: a stamp without a mark is published in its place, and paid at its own mark and rate after the fault", () => {
     const world = opened()
     const [route, symbol, forMillis, times, delayMillis] = ["all", null, null, null, null] as const
     const fault = { type: "fault", kind: "unpriced-funding", route, symbol, times, delayMillis } as const
@@ -69,7 +72,7 @@ describe("time at the venue", () => {
     )
   })
 
-  it("FUND-011: a position of after a stamp pays at the next one alone; one that is closed at it counts", () => {
+  it("FUND-011: a position opened after a stamp pays from the next one; one closed at the stamp pays", () => {
     const world = opened()
     world.tick(2 * 60_000)
     world.place({ ref: "O-1", qty: "0.5", tif: "IOC" })
@@ -80,7 +83,7 @@ describe("time at the venue", () => {
     )
   })
 
-  it("a jump of ninety days costs what happens in it", () => {
+  it("the cost of a jump of ninety days depends on its events alone", () => {
     const world = opened()
     world.place({ ref: "O-1", price: "58000", qty: "0.5" })
     world.deal({ barrier: "50000" })
@@ -89,13 +92,13 @@ describe("time at the venue", () => {
     const began = performance.now()
     world.tick(90 * day)
     assert.isBelow(performance.now() - began, 10_000)
-    // Each market publishes its data at the end alone, and each event its mark.
+    // Each market publishes its data once at the end, and its mark at each event.
     assert.isAtMost(world.messages.length - messages, 75 + world.news().length)
     assert.strictEqual(world.venue.now, startAt + 90 * day)
     assert.strictEqual(world.venue.lookup(["A-R-0"])[0]?.contract?.state === "OPEN", false)
   })
 
-  it("never goes back, and a part of a tick plays what falls due in it", () => {
+  it("time never goes back, and a part of a tick plays everything that becomes due in it", () => {
     const world = opened()
     world.tick(1_500)
     const { seq } = tickerOf(world)
@@ -108,7 +111,7 @@ describe("time at the venue", () => {
     assert.strictEqual(world.refusal({ type: "advance", to: startAt }), "Time never goes back.")
   })
 
-  it("C4: in a jump a client's order still meets the ladder that passes it, and a trigger fires at the market", () => {
+  it("C4: in a jump a client's order trades with the ladder that passes it, and a trigger fires at the market", () => {
     const world = opened()
     world.place({ ref: "O-1", side: "SELL", price: "60400", qty: "0.2" })
     const trigger = { source: "MARK", price: "60300", direction: "AT_OR_ABOVE" } as const
@@ -135,7 +138,7 @@ describe("time at the venue", () => {
 })
 
 describe("staking at the venue", () => {
-  it("STS-36: four boards with an offer of 1, 7 and 30 days; what is used up or has expired is replaced", () => {
+  it("STS-36: four boards with an offer of 1, 7 and 30 days; used and expired offers are replaced", () => {
     const world = opened()
     const places = () => world.venue.offers().map(({ symbol, tenorDays }) => `${symbol} ${tenorDays}`)
     const all = ["BTC", "ETH", "SOL", "USDC"].flatMap((asset) => [1, 7, 30].map((days) => `${asset}-SWAP ${days}`))
@@ -171,7 +174,7 @@ describe("staking at the venue", () => {
     assert.approximately(Number(world.balance("CL-1", "ETH")), reward - 0.005, 1e-9)
   })
 
-  it("SC-STK-02, SC-STK-03: a writer who is made to default pays nothing; its payments in parts cure the swap", () => {
+  it("SC-STK-02, SC-STK-03: a writer set to default pays nothing; its payments in parts cure the swap", () => {
     const world = opened()
     const { swap, id } = takes(world)
     const [route, symbol, forMillis, delayMillis] = ["all", null, null, null] as const
@@ -185,7 +188,7 @@ describe("staking at the venue", () => {
     assert.lengthOf(swap()?.payments ?? [], 2)
   })
 
-  it("writers pay late or in parts as the knobs have it", () => {
+  it("writers pay late or in parts according to the knobs", () => {
     const late = opened({ writers: { late: 1, lateMillis: 7_200_000 } })
     const one = takes(late)
     late.tick(day)

@@ -1,4 +1,7 @@
-/** What a start makes of a log: inputs that can't be played, snapshots that are broken, segments that are lost, and the options of its beginning. */
+/**
+ * The start of a venue from a log with inputs that cannot be played, broken snapshots or lost segments, and the options
+ * stored at the beginning of the log.
+ */
 import { assert, describe, it } from "@effect/vitest"
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
@@ -50,13 +53,13 @@ const order = (ref: string, trigger: object | null = null): VenueInput =>
     group: null,
     trigger
   })
-/** An order that the books take and then can't put where it belongs: half of it is done when it fails. */
+/** An order that fails after the books have applied half of it. */
 const halfDone = (ref: string): VenueInput =>
   order(ref, { source: "NOWHERE", price: "50000", direction: "AT_OR_BELOW" })
 const time = (seconds: number): VenueInput => ({ type: "time", to: startAt + seconds * 1_000 })
 
 describe("an input that the venue can't play", () => {
-  it("is refused with nothing done, live and at every replay; its neighbours are played, and events have no gap", async () => {
+  it("is refused without any effect, live and at every replay; inputs around it are played, and events have no gap", async () => {
     const events: Array<VenueEvent> = []
     const said: Array<string> = []
     const log = await open({ print: (line) => void said.push(line) }, events)
@@ -91,7 +94,7 @@ describe("an input that the venue can't play", () => {
     await third.close()
   })
 
-  it("that is no call is refused in words", async () => {
+  it("without a known call is refused with a sentence", async () => {
     const log = await open({ print: () => undefined })
     await play(log, account)
     const before = state(log)
@@ -103,8 +106,8 @@ describe("an input that the venue can't play", () => {
   })
 })
 
-describe("what is broken or lost", () => {
-  /** Three segments, the first two behind snapshots. */
+describe("broken or lost files", () => {
+  /** Three segments; a snapshot precedes each of the first two. */
   const threeSegments = async (): Promise<string> => {
     const log = await open()
     await play(log, account, order("O-1"))
@@ -117,7 +120,7 @@ describe("what is broken or lost", () => {
     return state(log)
   }
 
-  it("a snapshot torn at any of its lines: the one before it and all inputs since make the same books", async () => {
+  it("a snapshot torn at any line: the one before it and all later inputs make the same books", async () => {
     const whole = await threeSegments()
     const path = join(directory, "snapshot-2.json")
     const lines = readFileSync(path, "utf8").trimEnd().split("\n")
@@ -141,7 +144,7 @@ describe("what is broken or lost", () => {
     }
   })
 
-  it("a lost snapshot is made up for by the segments, while they are there", async () => {
+  it("a lost snapshot is replaced by the segments, while they exist", async () => {
     const whole = await threeSegments()
     rmSync(join(directory, "snapshot-2.json"))
     const log = await open()
@@ -154,7 +157,7 @@ describe("what is broken or lost", () => {
     )
   })
 
-  it("a lost segment, an empty one and a torn one that others follow are named, and nothing starts", async () => {
+  it("a lost, an empty or a torn segment before others is named, and the venue does not start", async () => {
     await threeSegments()
     const [first, second] = [join(directory, "inputs-1.log"), join(directory, "inputs-2.log")]
     const bytes = readFileSync(second)
@@ -173,7 +176,7 @@ describe("what is broken or lost", () => {
     assert.strictEqual(await reasonOf(open()), `${first} is missing: the log can't be replayed.`)
   })
 
-  it("the last snapshot broken with nothing before it is named", async () => {
+  it("a broken last snapshot without an earlier one is named", async () => {
     await threeSegments()
     const path = join(directory, "snapshot-2.json")
     truncateSync(path, 1_000)
@@ -187,12 +190,12 @@ describe("what is broken or lost", () => {
   })
 })
 
-describe("the options of the beginning", () => {
+describe("the options of the first start", () => {
   const opened = (seed: number | null = null) =>
     openBooks({ directory, seed, markets: null, print: () => undefined }, nobody)
   const begunFile = (): string => join(directory, "begun.json")
 
-  it("name every market and knob: a venue of them is the one of the defaults", () => {
+  it("name every market and knob: a venue with them equals one with the defaults", () => {
     const plain = venueOptions({ seed: 5, knobs: { takers: 0.9, books: { "ETH-USDC": { levels: 3 } } } })
     const whole = completeOptions(plain)
     assert.deepStrictEqual(whole.markets, bases)
@@ -205,7 +208,7 @@ describe("the options of the beginning", () => {
     assert.deepStrictEqual(states[0], states[1])
   })
 
-  it("are kept whole; books that began before that get those of then, with the same state", async () => {
+  it("are stored completely; books of an older version get the options of that version, with the same state", async () => {
     const books = await opened(4)
     await books.log.append([account, time(5)])
     books.log.play([account, time(5)])
@@ -221,7 +224,7 @@ describe("the options of the beginning", () => {
     assert.deepStrictEqual(JSON.parse(readFileSync(begunFile(), "utf8")), begun)
   })
 
-  it("a file of them that can't be read is named", async () => {
+  it("an unreadable file of options is named", async () => {
     await (await opened()).log.close()
     for (const text of ["", "{", "{}", JSON.stringify({ seed: "x" })]) {
       writeFileSync(begunFile(), text)
@@ -232,7 +235,7 @@ describe("the options of the beginning", () => {
     }
   })
 
-  it("a log that was there and is lost, or has nothing whole in it, is no beginning", async () => {
+  it("a lost log, or one without a whole record, does not count as a first start", async () => {
     await (await opened()).log.close()
     const path = join(directory, "log", "inputs-0.log")
     const sentence = `${path} is missing or has nothing whole in it: the log can't be replayed.`

@@ -1,4 +1,7 @@
-/** The venue's log on a real disk (C1, Restart): replay, group commit, a torn end at every byte, a broken middle, rotation, a disk that fails. */
+/**
+ * The venue's log on a real disk (C1, Restart): replay, group commit, an end torn at every byte, a broken middle,
+ * rotation, a failing disk.
+ */
 import { assert, describe, it } from "@effect/vitest"
 import { mkdtemp, readdir, readFile, rm, truncate, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
@@ -16,7 +19,7 @@ beforeEach(async () => {
 })
 afterEach(() => rm(directory, { recursive: true, force: true }))
 
-/** Appends inputs, and plays them. */
+/** Appends inputs and plays them. */
 const play = async (log: VenueLog, ...inputs: ReadonlyArray<VenueInput>): Promise<void> => {
   await log.append(inputs)
   log.play(inputs)
@@ -53,7 +56,7 @@ const time = (seconds: number): VenueInput => ({ type: "time", to: startAt + sec
 
 const state = ({ venue }: VenueLog): string => JSON.stringify(venue.state())
 
-/** Some inputs, each in a record of its own. */
+/** Appends inputs, each in a record of its own. */
 const fill = async (log: VenueLog, count: number): Promise<void> => {
   await play(log, account("CL-1"))
   for (let n = 0; n < count; n++) {
@@ -72,7 +75,7 @@ const rejection = async (promise: Promise<unknown>): Promise<VenueLogError> => {
 }
 
 describe("the venue's log", () => {
-  it("replays to the same state; events of the replay are kept, and said to nobody again", async () => {
+  it("replays to the same state; its events are kept and not published again", async () => {
     const events: Array<VenueEvent> = []
     const first = await open({}, events)
     await fill(first, 5)
@@ -89,7 +92,7 @@ describe("the venue's log", () => {
     await second.close()
   })
 
-  it("inputs that come together are one record, and the time of the last one is known", async () => {
+  it("inputs that arrive together are one record, and the time of the last record is known", async () => {
     let wall = 1_000
     const log = await open({ wall: () => wall })
     assert.isNull(log.writtenAt)
@@ -108,7 +111,7 @@ describe("the venue's log", () => {
     await third.close()
   })
 
-  it("cut at every byte of its last record, it goes on from the one before and says what it cut", async () => {
+  it("cut at every byte of its last record, it continues after the record before and reports the cut", async () => {
     const log = await open()
     await fill(log, 2)
     const before = state(log)
@@ -127,7 +130,7 @@ describe("the venue's log", () => {
     }
   })
 
-  it("a torn end of garbage is cut, and what is written after it is found again", async () => {
+  it("a torn end of garbage is cut, and later records are read again", async () => {
     const log = await open()
     await fill(log, 1)
     await log.close()
@@ -142,7 +145,7 @@ describe("the venue's log", () => {
     await third.close()
   })
 
-  it("a broken record with whole ones after it is an error that names file and record", async () => {
+  it("a broken record before whole ones is an error that names the file and the record", async () => {
     const log = await open()
     await fill(log, 3)
     await log.close()
@@ -157,7 +160,7 @@ describe("the venue's log", () => {
     )
   })
 
-  it("a log that was torn in its first record begins anew", async () => {
+  it("a log torn in its first record starts again from the beginning", async () => {
     await (await open()).close()
     await truncate(join(directory, "inputs-0.log"), 20)
     const log = await open()
@@ -169,7 +172,7 @@ describe("the venue's log", () => {
     await again.close()
   })
 
-  it("a long segment is replaced by a snapshot; the old ones go, and the venue goes on", async () => {
+  it("a long segment is replaced by a snapshot; old segments are deleted, and the venue continues", async () => {
     const log = await open({ segmentBytes: 2_000 })
     await fill(log, 40)
     await log.close()
@@ -181,7 +184,7 @@ describe("the venue's log", () => {
     await again.close()
   })
 
-  it("what a crash in the middle of a rotation leaves is removed", async () => {
+  it("the files of a crash during a rotation are removed", async () => {
     const log = await open()
     await fill(log, 2)
     await log.close()
@@ -198,7 +201,7 @@ describe("the venue's log", () => {
     assert.include((await rejection(open())).message, "inputs-0.log is missing")
   })
 
-  it("other options than it began with are refused in a sentence; the time at which it began is its own", async () => {
+  it("options other than those of the first start are refused with a sentence; the time of the first start stays", async () => {
     await (await open()).close()
     const error = await rejection(open({ venue: venueOptions({ seed: 2, knobs: { takers: 0 } }) }))
     assert.strictEqual(
@@ -210,7 +213,7 @@ describe("the venue's log", () => {
     await later.close()
   })
 
-  it("takes nothing after its end", async () => {
+  it("accepts nothing after its end", async () => {
     const log = await open()
     await log.close()
     assert.strictEqual((await rejection(play(log, time(1)))).message, "The venue has ended.")
@@ -228,7 +231,7 @@ describe("the venue's log", () => {
   })
 })
 
-/** A disk that fails when asked to: in a write, half of the bytes get there first. */
+/** A disk with faults on demand: a failing write still writes half of its bytes. */
 const failing = (fails: { write: boolean; cut: boolean; replace: boolean }): LogDisk => ({
   ...realDisk,
   open: async (path) => {
@@ -248,7 +251,7 @@ const failing = (fails: { write: boolean; cut: boolean; replace: boolean }): Log
 })
 
 describe("the venue's log on a disk that fails", () => {
-  it("refuses what it can't write, plays none of it, and goes on when the disk works again", async () => {
+  it("refuses an input that it can't write without playing it, and continues when the disk works again", async () => {
     const fails = { write: false, cut: false, replace: false }
     const log = await open({ disk: failing(fails) })
     await fill(log, 1)
@@ -267,7 +270,7 @@ describe("the venue's log on a disk that fails", () => {
     await again.close()
   })
 
-  it("says that it is not sure when the rest of a failed write can't be taken off either, and cuts it before it writes again", async () => {
+  it("reports an unknown outcome if the rest of a failed write can't be cut, and cuts it before the next write", async () => {
     const fails = { write: false, cut: false, replace: false }
     const log = await open({ disk: failing(fails) })
     await fill(log, 1)
@@ -283,7 +286,7 @@ describe("the venue's log on a disk that fails", () => {
     await again.close()
   })
 
-  it("what is old and can't be removed is said; the venue goes on, and it is gone with the next snapshot", async () => {
+  it("an old file that can't be removed is logged; the venue continues, and the next snapshot removes it", async () => {
     const broken = { remove: true }
     const said: Array<string> = []
     const disk: LogDisk = {
@@ -309,7 +312,7 @@ describe("the venue's log on a disk that fails", () => {
     await again.close()
   })
 
-  it("a snapshot that can't be written leaves the segment growing", async () => {
+  it("the segment grows while no snapshot can be written", async () => {
     const fails = { write: false, cut: false, replace: true }
     const log = await open({ disk: failing(fails), segmentBytes: 1_000 })
     await fill(log, 20)
