@@ -4,6 +4,7 @@ import { Effect } from "effect"
 import type { Facts } from "../../../src/machines/market/Facts.ts"
 import { SubjectState } from "../../../src/runtime/engine/mailbox/SubjectState.ts"
 import type { WatchedAccount } from "../../../src/runtime/services/margin/RiskIndex.ts"
+import type { OrderRow } from "../../../src/runtime/tables/order.ts"
 import { sampleRows } from "../engine/fixtures.ts"
 import { accountOf, marketsAt, perp } from "../order/leverageTurns.ts"
 import { clients } from "../rfq/rfqTurns.ts"
@@ -134,5 +135,30 @@ describe("what the risk index is fed with", () => {
         yield* watch.catchUp
         assert.deepStrictEqual(watch.takeLacking(), [1], "and again a second later")
       })
+  )
+
+  it.effect("F13: a commit that may raise the cost of an order leads to a read; the venue's acceptance does not", () =>
+    Effect.gen(function* () {
+      const empty = accountOf({ cash: "1000" })
+      const { watch, commit } = yield* started({ stored: [], state: () => empty, facts: () => marketsAt({}) })
+      const sent = accountOf({ cash: "1000", orders: [{ side: "BUY", price: "60000.0", qty: "0.1000" }] }).all(
+        "orders"
+      )[0]
+      if (sent === undefined) return assert.fail("no order")
+      const isReadAfter = (state: OrderRow["state"], context: Partial<OrderRow["context"]> = {}) =>
+        Effect.gen(function* () {
+          commit("orders", { ...sent, state, context: { ...sent.context, ...context } })
+          const isRead = watch.isTouched(1)
+          yield* watch.catchUp
+          return isRead
+        })
+      assert.isTrue(yield* isReadAfter("SENT"))
+      assert.isFalse(yield* isReadAfter("ACKED"))
+      for (const changed of [{ cancels: 1 }, { amends: 1 }, { filledQty: "0.0500" }, { triggeredAt: 5 }])
+        assert.isTrue(yield* isReadAfter("ACKED", changed), JSON.stringify(changed))
+      for (const state of ["PARTIAL", "PENDING_TRIGGER"] as const) assert.isTrue(yield* isReadAfter(state), state)
+      for (const state of ["PENDING_CANCEL", "CANCELLED", "FILLED", "REJECTED"] as const)
+        assert.isFalse(yield* isReadAfter(state), state)
+    })
   )
 })

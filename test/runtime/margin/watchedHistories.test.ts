@@ -64,6 +64,8 @@ class History {
     if (row === undefined || (working.length < 6 && this.random.chance(0.4))) return [["orders", this.placed()]]
     const at = 50
     const { qty, amends, cancels } = row.context
+    if (row.state === "SENT" && this.random.chance(0.7))
+      return this.of(row, { type: "ACKED", at, venueOrderId: row.id })
     switch (this.random.between(0, 8)) {
       case 0:
         return this.filled(row)
@@ -117,7 +119,7 @@ class History {
     const id = ++this.orders
     const [made] = accountOf({ cash: "0", orders: [input] }).all("orders")
     if (made === undefined) throw new Error("no order was made")
-    return { ...made, id, context: { ...made.context, orderId: id } }
+    return { ...made, id, state: "SENT", context: { ...made.context, orderId: id } }
   }
 
   private filled(row: OrderRow): ReadonlyArray<readonly [TableName, object]> {

@@ -51,10 +51,15 @@ export class RiskWatch extends Context.Service<RiskWatch, Watch>()("brokerage/ru
 
 /**
  * Whether the account's known ranges may be too wide after this commit of an order. An order that ends or is being
- * cancelled does not raise the cost of the account's other orders.
+ * cancelled does not raise the cost of the account's other orders. The venue's acceptance of an order does not raise the
+ * order's own cost: it counts since it was sent.
  */
-const mayCostMore = (row: OrderRow): boolean =>
-  row.context.family === "PERP" && row.state !== "PENDING_CANCEL" && isWorking(row)
+const mayCostMore = (row: OrderRow): boolean => {
+  const { family, cancels, amends, filledQty, triggeredAt } = row.context
+  if (family !== "PERP" || row.state === "PENDING_CANCEL" || !isWorking(row)) return false
+  const isAsSent = cancels === 0 && amends === 0 && filledQty === "0" && triggeredAt === null
+  return row.state !== "ACKED" || !isAsSent
+}
 
 class Watch {
   readonly index: RiskIndex
