@@ -90,6 +90,8 @@ export default defineConfig(({ mode }) => {
       reporters: ["default", "json", runReport(tier, total, root, durations)],
       outputFile: { json: "node_modules/.cache/test-results.json" },
       pool: "forks",
+      // As the launcher of the service does.
+      execArgv: ["--import", join(root, "bin/resolveImports.mjs")],
       // Node's own loader takes half the time of the runner's, and shares modules between the files of a worker.
       experimental: { viteModuleRunner: false, nodeLoader: false },
       // Tests of processes mostly wait, so one worker more than processors keeps all processors busy. The test database has

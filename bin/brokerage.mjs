@@ -14,6 +14,7 @@ const root = join(dirname(fileURLToPath(import.meta.url)), "..")
 const packages = join(root, "node_modules")
 const entry = join(root, "cli", "main.ts")
 const compileCache = join(packages, ".cache", "node-compile")
+const resolveImports = new URL("resolveImports.mjs", import.meta.url).href
 const args = process.argv.slice(2)
 
 /** Node runs TypeScript without flags and has everything the packages need from 22.19 on. */
@@ -27,14 +28,15 @@ const refuse = (sentence) => {
   process.exitCode = 1
 }
 
-const runHere = () => {
+const runHere = async () => {
   // Asked for by environment variable for the other path; a cache that can not be written is no error in either.
   if (process.env.NODE_COMPILE_CACHE === undefined) module.enableCompileCache?.(compileCache)
+  await import(resolveImports)
   return import(pathToFileURL(entry).href)
 }
 
 const runUnder = (node) => {
-  const child = spawn(node, [entry, ...args], {
+  const child = spawn(node, ["--import", resolveImports, entry, ...args], {
     stdio: "inherit",
     env: { NODE_COMPILE_CACHE: compileCache, ...process.env }
   })

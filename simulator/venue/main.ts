@@ -20,6 +20,7 @@ if (directory === undefined) throw new Error("--data-dir is needed.")
 // Every sandbox starts a venue and waits for it. The launcher (bin/brokerage.mjs) shares this cache, so that a new directory
 // starts fast.
 enableCompileCache(join(import.meta.dirname, "../../node_modules/.cache/node-compile"))
+await import(new URL("../../bin/resolveImports.mjs", import.meta.url).href)
 const { startVenue } = await import("./server/VenueProcess.ts")
 
 // The log file is on the disk of the books: on a full disk the venue continues without messages.

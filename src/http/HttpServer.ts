@@ -16,7 +16,7 @@ import { BodyBudget, type BodyBudgetOptions } from "./middleware/BodyBudget.ts"
 import { edged } from "./middleware/edge.ts"
 import { RouteTable, under } from "./middleware/routes.ts"
 import { SandboxHints } from "./middleware/sandboxHints.ts"
-import { openApiDocument } from "./openApiDocument.ts"
+import { publishedText } from "./publishedText.ts"
 import { publicApp, type PublicRoutesOptions, routerApp } from "./publicRoutes.ts"
 import { partnerSurface } from "./middleware/gates.ts"
 
@@ -55,7 +55,7 @@ const start = <R>(options: HttpServerOptions<R>) =>
         features.map(({ api }) => api)
       )
       const surface = yield* partnerSurface(routes, options)
-      const hints = options.sandbox === true ? new SandboxHints(openApiDocument()) : undefined
+      const hints = options.sandbox === true ? new SandboxHints(JSON.parse(publishedText())) : undefined
       const dispatcher = yield* Dispatcher.make(surface, features, { ...options, bodies, closing, hints })
       const publicRoutes = edged(yield* options.behindEdge === true ? routerApp(options) : publicApp(options))
       const operator =

@@ -9,7 +9,7 @@ import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { HttpApiScalar } from "effect/http-api"
 import { hash } from "node:crypto"
 import { Health } from "../runtime/services/operations/system/Health.ts"
-import { openApiText, PublishedApi } from "./openApiDocument.ts"
+import { publishedText } from "./publishedText.ts"
 import { apiTitle, apiVersion } from "./api/PartnerApi.ts"
 import type { IncomingMessage, ServerResponse } from "node:http"
 import { refusalWith } from "./middleware/answers.ts"
@@ -62,6 +62,7 @@ const referenceLook = {
 const renderReference = Effect.scoped(
   Effect.gen(function* () {
     const path = "/docs"
+    const { PublishedApi } = yield* Effect.promise(() => import("./openApiDocument.ts"))
     const app = yield* HttpRouter.toHttpEffect(HttpApiScalar.layer(PublishedApi, { path, scalar: referenceLook }))
     const request = HttpServerRequest.fromWeb(new Request(`https://localhost${path}`))
     const { body } = yield* Effect.provideService(app, HttpServerRequest.HttpServerRequest, request)
@@ -87,7 +88,7 @@ const pages = Effect.promise(
     (made ??= Effect.runPromise(
       Effect.map(renderReference, (html) => ({
         welcome: htmlPage(welcomePage(apiTitle)),
-        document: new Page(openApiText(), { "content-type": "application/json" }),
+        document: new Page(publishedText(), { "content-type": "application/json" }),
         reference: htmlPage(html)
       }))
     ))

@@ -3,7 +3,7 @@
  * preloaded line that changes process.versions imitates an old Node, so no second Node is needed.
  */
 import { afterAll, assert, describe, it } from "@effect/vitest"
-import { type ChildProcess, spawn } from "node:child_process"
+import { type ChildProcess, spawn, spawnSync } from "node:child_process"
 import * as Fs from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -33,7 +33,8 @@ const layout = (options: { readonly packages: boolean; readonly node?: boolean }
   const root = Fs.mkdtempSync(join(tmpdir(), "brokerage-bin-"))
   folders.push(root)
   for (const name of ["bin", "cli"]) Fs.mkdirSync(join(root, name))
-  Fs.copyFileSync(join(checkout, "bin/brokerage.mjs"), join(root, "bin/brokerage.mjs"))
+  for (const name of Fs.readdirSync(join(checkout, "bin")))
+    Fs.copyFileSync(join(checkout, "bin", name), join(root, "bin", name))
   Fs.writeFileSync(join(root, "package.json"), JSON.stringify({ type: "module", version: "7.8.9" }))
   Fs.writeFileSync(join(root, "cli/main.ts"), stub)
   if (options.packages) {
@@ -140,5 +141,36 @@ describe("launcher", () => {
     const { code, text } = await run(elsewhere, ["exit", "0"]).ended
     assert.strictEqual(code, 0)
     assert.deepStrictEqual(report(text).args, ["exit", "0"])
+  })
+})
+
+describe("resolveImports", () => {
+  it("gives every module of the simulated venue the address and the kind that Node gives it", () => {
+    const record = `
+      import module from "node:module"
+      const loaded = []
+      module.registerHooks({ load: (url, context, next) => {
+        const result = next(url, context)
+        loaded.push([url, result.format])
+        return result
+      } })
+      await import(${JSON.stringify(join(checkout, "simulator/venue/server/VenueProcess.ts"))})
+      console.log(JSON.stringify(loaded.sort()))`
+    const modulesWith = (flags: ReadonlyArray<string>) => {
+      const child = spawnSync(process.execPath, [...flags, "--input-type=module", "-e", record], { encoding: "utf8" })
+      return JSON.parse(child.stdout) as ReadonlyArray<readonly [url: string, format: string]>
+    }
+    const usual = modulesWith([])
+    assert.isAbove(usual.length, 400)
+    assert.deepStrictEqual(modulesWith(["--import", join(checkout, "bin/resolveImports.mjs")]), usual)
+  })
+
+  it("leaves the error of an import without a file to Node", () => {
+    const flags = ["--import", join(checkout, "bin/resolveImports.mjs"), "--input-type=module", "-e"]
+    const { stderr } = spawnSync(process.execPath, [...flags, 'await import("effect/none")'], {
+      cwd: checkout,
+      encoding: "utf8"
+    })
+    assert.include(stderr, "ERR_MODULE_NOT_FOUND")
   })
 })

@@ -1,7 +1,7 @@
 /** The pools of connections. The server and this process both limit how long a connection may wait. */
 import { PgClient } from "@effect/sql-pg"
 import { Effect, type Layer, type Redacted, type Scope } from "effect"
-import { Reactivity } from "effect/reactivity"
+import * as Reactivity from "effect/reactivity/Reactivity"
 import type { SqlClient, SqlError } from "effect/sql"
 import { endsAbandoned, type QuietSockets, quietSockets } from "../engine/databaseSockets.ts"
 
