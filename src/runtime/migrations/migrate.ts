@@ -4,6 +4,7 @@ import { Migrator, SqlClient } from "effect/sql"
 import { m0063 } from "./0063_baseline.ts"
 import { m0064 } from "./0064_misfit_contracts.ts"
 import { m0065 } from "./0065_clock_target.ts"
+import { m0066 } from "./0066_account_gaps.ts"
 
 const table = "schema_migrations"
 
@@ -21,7 +22,8 @@ const run = Migrator.make({})({
   loader: Migrator.fromRecord({
     "0063_baseline": m0063,
     "0064_misfit_contracts": m0064,
-    "0065_clock_target": m0065
+    "0065_clock_target": m0065,
+    "0066_account_gaps": m0066
   }),
   table
 })

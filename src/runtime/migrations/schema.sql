@@ -1319,6 +1319,7 @@ CREATE TABLE venue_accounts (
   client_id bigint NOT NULL,
   sequence bigint NOT NULL,
   taken_to bigint DEFAULT 0 NOT NULL,
+  gap_to bigint DEFAULT 0 NOT NULL,
   CONSTRAINT venue_accounts_pkey PRIMARY KEY (client_id)
 );
 

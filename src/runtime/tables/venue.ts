@@ -24,6 +24,8 @@ export interface VenueAccountRow {
    * The latest venue time of the applied events, Unix ms; 0: unknown. Later events of the account have this time or a later one.
    */
   readonly takenTo: number
+  /** The sequence of the last event that was applied after a gap; 0: none was. */
+  readonly gapTo: number
 }
 
 /** A single row: every venue event up to this number is applied. */
@@ -82,7 +84,7 @@ export const venueTables = {
     machine: null,
     key: ["clientId"],
     mode: "upsert",
-    columns: { clientId: "id", sequence: "id", takenTo: "id" },
+    columns: { clientId: "id", sequence: "id", takenTo: "id", gapTo: "id" },
     residence: ofClient
   }),
   venueCursor: table<VenueCursorRow>()({

@@ -12,7 +12,7 @@ export const machine = {
 /** One row of every table of trading for client `id` of partner 1. */
 export const tradingRows = (id: number) => ({
   venueCalls: { ref: `P-${id}`, partnerId: 1, clientId: id, call: "placeOrder", request: { ref: `P-${id}` }, at: noon },
-  venueAccounts: { clientId: id, sequence: 3, takenTo: 7 },
+  venueAccounts: { clientId: id, sequence: 3, takenTo: 7, gapTo: 2 },
   venueMisfits: {
     id,
     partnerId: id,

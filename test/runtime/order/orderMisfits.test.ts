@@ -250,7 +250,7 @@ describe("A2-115: a time whose marks are unknown", () => {
     world.recent = recent
     let verdict: Verdict = null
     world.turn((turn) => {
-      turn.draft.put("venueAccounts", { clientId: 1, sequence: 4, takenTo })
+      turn.draft.put("venueAccounts", { clientId: 1, sequence: 4, takenTo, gapTo: 0 })
       const misfit = ({ bandAt }: MarketSeen) => outsideBand(price, bandAt(at, bps))
       verdict = judgedOn(turn, { symbol, at, isKnown }, misfit, () => 1n)
     })
@@ -305,7 +305,7 @@ describe("A2-115: a time whose marks are unknown", () => {
     world.read(id, order, [fill])
     world.recent = marked(now - 10 * second, now)
     const { account } = order
-    world.turn((turn) => turn.draft.put("venueAccounts", { clientId: 1, sequence: 4, takenTo: contractsNow }))
+    world.turn((turn) => turn.draft.put("venueAccounts", { clientId: 1, sequence: 4, takenTo: contractsNow, gapTo: 0 }))
     const own = (at: number) => {
       const of = venueOrder(account, null, {
         id: 990,

@@ -82,7 +82,9 @@ describe("venue resolve order", () => {
   it("A2-103: executed: the account is among those that are compared with the venue, though it was never heard of", () => {
     const { turn, row } = placed()
     assert.isTrue(resolveOrderExecuted(at(turn), handlers, row, evidence).ok)
-    assert.deepStrictEqual(turn.draft.written("venueAccounts"), [{ clientId: row.clientId, sequence: 0, takenTo: 0 }])
+    assert.deepStrictEqual(turn.draft.written("venueAccounts"), [
+      { clientId: row.clientId, sequence: 0, takenTo: 0, gapTo: 0 }
+    ])
   })
 
   it("A2-116: executed in part: what is left has ended; beyond the limit it is a break", () => {

@@ -146,7 +146,7 @@ describe.each(wayNames)("A2-115: a contract of which the venue lies, by %s", (wa
 
   it("an end before the account's last event is refused to an event alone", () => {
     const turn = withOpen(70_000)
-    turn.draft.put("venueAccounts", { clientId: 1, sequence: 8, takenTo: 69_001 })
+    turn.draft.put("venueAccounts", { clientId: 1, sequence: 8, takenTo: 69_001, gapTo: 0 })
     const ends = { state: "KNOCKED_OUT", settlePrice: "57000.0", endedAt: 64_000 } as const
     assert.strictEqual(
       decided(() => take(turn, { ...contract, ...ends })),

@@ -165,6 +165,18 @@ describe("A2-103: a venue that does not answer a lookup", () => {
     assert.deepStrictEqual(read.exit, Exit.succeed(expected))
     assert.deepStrictEqual(alarms(world), expected.slice(0, -1))
   })
+
+  it("is queried again each minute, an alarm after ten times, and the object is compared as soon as it answers", () => {
+    let isAnswered = false
+    const { world } = withPosition(lent, (venue) => ({
+      lookup: (refs) => (!isAnswered && refs.some(isFirst) ? unanswered : venue.lookup(refs))
+    }))
+    world.run((waitsMost + 5) * minute)
+    assert.lengthOf(tenfold(world), 1)
+    isAnswered = true
+    world.run(minute + 10_000)
+    assert.deepStrictEqual(alarms(world), [unknown, position, "The venue does not know swap 1, which is OPEN here."])
+  })
 })
 
 describe("A2-103: a difference that a call in flight or an object which is read again may explain", () => {
@@ -231,6 +243,85 @@ describe("A2-103: a difference that a call in flight or an object which is read 
     })
     world.run(600_000)
     assert.deepStrictEqual([alarms(world), world.store.rows("reconBreaks")], [[], []])
+  })
+})
+
+/** Clients with a position at the venue that the service lacks; `account` answers the reads of snapshots. */
+const unknownPositions = (clients: ReadonlyArray<number>) => {
+  const always: (of: string) => Effect.Effect<void, VenueUnanswered> = () => Effect.void
+  const reads = { count: 0, answer: always }
+  const world = new CallWorld(
+    () => ({}),
+    (venue) => ({
+      ...venue,
+      account: (of) =>
+        Effect.suspend(() => {
+          reads.count++
+          return Effect.andThen(
+            reads.answer(of),
+            Effect.map(venue.account(of), (found) =>
+              found === null ? found : { ...found, orders: [], positions: [{ symbol: "BTC-USDC-PERP", netQty: "1" }] }
+            )
+          )
+        })
+    })
+  )
+  const process = world.launch()
+  for (const id of clients) process.probe(id, 1)
+  world.run(5_000)
+  const comparison = comparing(world, process)
+  reads.count = 0
+  return {
+    world,
+    reads,
+    all: () => process.run(comparison.compareAll()),
+    one: () => process.run(comparison.compare(account))
+  }
+}
+const tenTimes = "an account could not be compared in full ten times in a row"
+const tenfold = (world: CallWorld) => world.errors.filter((line) => line.startsWith(tenTimes))
+
+describe("A2-103: a venue that does not answer the read of an account's snapshot", () => {
+  const late = Effect.delay(unanswered, "8 seconds")
+
+  it("names the account, compares the others, and compares the account as soon as it answers", () => {
+    const { world, reads, all } = unknownPositions([6, 7, 8])
+    reads.answer = (of) => (of === account ? unanswered : Effect.void)
+    const read = all()
+    world.run(15_000)
+    assert.deepStrictEqual(
+      Exit.map(read.exit ?? Exit.die("pending"), ({ accounts, differences }) => [accounts, differences.at(-1)]),
+      Exit.succeed([2, `The venue has not answered reads of accounts; not compared: ${account}.`])
+    )
+    assert.lengthOf(alarms(world), 2)
+    reads.answer = () => Effect.void
+    world.run(minute + 10_000)
+    assert.lengthOf(alarms(world), 3)
+  })
+
+  it("ten times in a row is an alarm, once, and the account is still compared each minute", () => {
+    const { world, reads, one } = unknownPositions([7])
+    reads.answer = () => unanswered
+    const read = one()
+    world.run((waitsMost + 5) * minute)
+    assert.strictEqual(read.exit?._tag, "Failure")
+    assert.lengthOf(tenfold(world), 1)
+    reads.answer = () => Effect.void
+    world.run(minute + 10_000)
+    assert.lengthOf(alarms(world), 1)
+  })
+
+  it("is not queried for every account: after 8 unanswered reads in a row the other accounts wait a minute", () => {
+    const clients = Array.from({ length: 60 }, (_, n) => n + 1)
+    const { world, reads, all } = unknownPositions(clients)
+    reads.answer = () => late
+    const read = all()
+    world.run(20_000)
+    assert.strictEqual(read.exit?._tag, "Failure")
+    assert.isAtMost(reads.count, 16)
+    reads.answer = () => Effect.void
+    world.run(3 * minute)
+    assert.lengthOf(alarms(world), 60)
   })
 })
 

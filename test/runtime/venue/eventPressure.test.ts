@@ -4,11 +4,11 @@
  * virtual time, over a memory store and a memory venue.
  */
 import { assert, describe, it } from "@effect/vitest"
-import { Effect } from "effect"
+import { Effect, Stream } from "effect"
 import { type VenueShape, VenueUnanswered } from "../../../src/runtime/ports/Venue.ts"
 import { heldLimit } from "../../../src/runtime/services/venue/EventCursor.ts"
 import { uidOf } from "./CallWorld.ts"
-import { account, aside, mark, orderOf, saying, sequence, withVoidProbe } from "./eventWorld.ts"
+import { account, aside, lost, mark, orderOf, saying, sequence, withVoidProbe } from "./eventWorld.ts"
 
 /**
  * A world whose venue does not provide missing events of account 7 until the test allows it, so that the account's gap
@@ -139,5 +139,100 @@ describe("an account that can't go on", () => {
     world.venue.publish(account, saying(orderOf(ref)))
     world.run(1_000)
     assert.deepStrictEqual([world.probes.get(id), sequence(world), mark(world)], ["EXECUTED", 1, 2])
+  })
+})
+
+describe("a number that the venue never gives", () => {
+  const without =
+    (number: number) =>
+    (venue: VenueShape): VenueShape => ({
+      ...venue,
+      events: (after) => Stream.filter(venue.events(after), (line) => "heartbeat" in line || line.number !== number)
+    })
+
+  it("A2-115: is asked for a minute long, then passed, and every account is read again", () => {
+    const { world, process, id, ref } = withVoidProbe(without(2))
+    world.venue.publish(account, saying(orderOf(null)))
+    world.venue.publish(account, saying(orderOf(ref)))
+    world.venue.publish(uidOf(9), saying(orderOf(null)))
+    world.venue.disconnect()
+    world.run(55_000)
+    assert.deepStrictEqual([mark(world), world.probes.get(id), lost(world)], [1, "VOID", []])
+    assert.isAtMost(process.events.reconnects, 8)
+    world.run(10_000)
+    assert.deepStrictEqual([mark(world), world.probes.get(id), sequence(world)], [3, "EXECUTED", 2])
+    assert.deepStrictEqual(lost(world), [{ after: 1, to: 2 }])
+  })
+
+  it("A2-115: is not passed after an hour without the venue, which gives it as soon as it is back", () => {
+    const venue: { is: "deaf to 2" | "away" | "back" } = { is: "deaf to 2" }
+    const { world, id, ref } = withVoidProbe((port) => ({
+      ...port,
+      events: (after) =>
+        Stream.suspend(() => {
+          if (venue.is === "away") return Stream.fail(new VenueUnanswered({ reason: "away" }))
+          if (venue.is === "deaf to 2") return without(2)(port).events(after)
+          const late = (line: object) => ("heartbeat" in line ? "0 millis" : "900 millis")
+          return Stream.mapEffect(port.events(after), (line) => Effect.delay(Effect.succeed(line), late(line)))
+        })
+    }))
+    world.venue.disconnect()
+    world.run(5_000)
+    world.venue.publish(account, saying(orderOf(null)))
+    world.venue.publish(account, saying(orderOf(ref)))
+    world.venue.publish(uidOf(9), saying(orderOf(null)))
+    world.run(1_000)
+    venue.is = "away"
+    world.venue.disconnect()
+    world.run(3_600_000)
+    venue.is = "back"
+    world.run(20_000)
+    assert.deepStrictEqual([mark(world), world.probes.get(id), sequence(world)], [3, "EXECUTED", 2])
+    assert.deepStrictEqual(lost(world), [])
+  })
+
+  it("the last one is not passed: nothing bears out that it will not come", () => {
+    const { world, process } = withVoidProbe(without(1))
+    world.venue.publish(account, saying(orderOf(null)))
+    world.venue.disconnect()
+    world.run(200_000)
+    assert.deepStrictEqual([mark(world), lost(world)], [undefined, []])
+    assert.isAtMost(process.events.reconnects, 12)
+  })
+})
+
+describe("faults of the reader's own", () => {
+  it("a mark that can't be kept for a defect is kept later", () => {
+    const { world, process, ref } = withVoidProbe()
+    process.lane.kill()
+    let broken = true
+    world.bendHost = (host) => ({
+      ...host,
+      record: (rows) => (broken ? Effect.die(new Error("broken")) : host.record(rows))
+    })
+    world.launch()
+    world.venue.publish(account, saying(orderOf(ref)))
+    world.run(3_000)
+    assert.isUndefined(mark(world))
+    assert.include(world.errors.join(), "the checkpoint of the venue's events could not be stored")
+    broken = false
+    world.run(2_000)
+    assert.strictEqual(mark(world), 1)
+  })
+
+  it("a defect while holes are looked for is logged, and they are looked for again", () => {
+    const { world, id, ref } = withVoidProbe()
+    let broken = 2
+    world.onLog = (message) => {
+      if (message.includes("have a gap") && broken-- > 0) throw new Error("broken")
+    }
+    world.venue.deaf = true
+    world.venue.publish(account, saying(orderOf(ref)))
+    world.venue.deaf = false
+    world.venue.send(world.venue.heartbeat())
+    world.run(20_000)
+    assert.deepStrictEqual([mark(world), world.probes.get(id)], [1, "EXECUTED"])
+    assert.include(world.errors.join(), "gaps of the venue's events could not be checked")
+    assert.deepStrictEqual(aside(world), [])
   })
 })

@@ -11,6 +11,9 @@ import { unreadableAnswer, type Venue } from "../../ports/Venue.ts"
 /** The time after which the refs of one call that are still unanswered are left out, ms. */
 const lookupsMost = 10_000
 
+const lookupsUnanswered =
+  "the venue has not answered all lookups of an account: the other objects are compared, and the account again in a minute"
+
 /** Limit on the objects that a sentence names. */
 const namedMost = 5
 
@@ -27,11 +30,12 @@ export class ComparedLookups {
     this.venue = { ...venue, lookup: (refs) => this.lookup(refs) }
   }
 
-  /** A sentence that names objects that were left out, and counts further ones; null: none was. */
-  sentence(uid: string): string | null {
+  /** Logs and returns a sentence that names objects that were left out, and counts further ones; null: none was. */
+  report(uid: string): Effect.Effect<string | null> {
     const objects = [...new Set(Array.from(this.leftOut, objectOfRef))]
-    if (objects.length === 0) return null
-    return `The venue has not answered lookups of ${uid}; not compared: ${firstOf(objects, namedMost)}.`
+    if (objects.length === 0) return Effect.succeed(null)
+    const sentence = `The venue has not answered lookups of ${uid}; not compared: ${firstOf(objects, namedMost)}.`
+    return Effect.as(Effect.annotateLogs(Effect.logWarning(lookupsUnanswered, sentence), { uid }), sentence)
   }
 
   private lookup(refs: ReadonlyArray<string>): Effect.Effect<Outcomes> {

@@ -2,19 +2,16 @@
  * Compares accounts with the venue. Every account in the venue's events is compared once a day, in slices. An account
  * with an overdue contract, or with a difference that `sim verify` found, is compared at once.
  *
- * A pass first applies the events that the venue has published of the account; it takes no turn itself. Without these
- * events the account waits for its next slice. A difference counts when the next pass, 5 s later, finds it again. While a
- * pass finds new differences, a limited number of further passes follow. `comparisonDecisions.ts` decides the
- * consequences. Each difference raises one alarm (A2-103, D5, F14).
+ * A pass first applies the events that the venue has published of the account; it takes no turn itself. Without these events, or
+ * without an answer of the venue, the account is compared again in a minute. A difference counts when the next pass, 5 s later, finds it again. While a
+ * pass finds new differences, a limited number of further passes follow (A2-103, D5, F14).
  */
 import { Context, Effect, Layer } from "effect"
-import { overdueMillis } from "../../../machines/contract/Contract.ts"
 import { BusinessClock } from "../../engine/clock/BusinessClock.ts"
 import { ActorHost, type Attribution, type DispatchError } from "../../engine/mailbox/ActorHost.ts"
 import { RowReads } from "../../ports/RowReads.ts"
 import { VenueProgress } from "../../ports/VenueProgress.ts"
 import { noVenue, Venue, type VenueUnanswered } from "../../ports/Venue.ts"
-import type { ContractRow } from "../../tables/contract.ts"
 import type { ClientRow } from "../../tables/client.ts"
 import { clientSubject } from "../account/clientState.ts"
 import { Directory } from "../partners/Directory.ts"
@@ -32,8 +29,16 @@ import { ComparedLookups } from "./ComparedLookups.ts"
 import { deferred, DeferredAccounts } from "./DeferredAccounts.ts"
 import { claimsOfBoth, countOf, type Pass, passOf } from "./comparisonPass.ts"
 import { misfitsOf, notApplied } from "./misfitReads.ts"
-import { comparedWithout, EventReads, eventsApplied, notCompared, WaitingAccounts } from "./publishedEvents.ts"
-import { WantedAccounts } from "./WantedAccounts.ts"
+import {
+  comparedWithout,
+  ComparedReads,
+  eventsApplied,
+  notCompared,
+  snapshotOf,
+  snapshotsUnanswered,
+  WaitingAccounts
+} from "./publishedEvents.ts"
+import { OverdueContracts, WantedAccounts } from "./WantedAccounts.ts"
 
 /** The pause between two slices of the daily comparison, ms. */
 const sliceEvery = 60_000
@@ -51,12 +56,11 @@ const settledAtOnce = 16
 const atOnce = 8
 /** Limit on the accounts that one command compares; the other accounts wait for their slice. */
 export const accountsAtMost = 2_000
-/** Limit on the overdue contracts that are tracked for alarms. */
-const overdueMost = 10_000
 
 const apart =
   "service and venue differ: nothing is changed, and a break records the difference (brokerage queue lists it)"
-const lookupsUnanswered = "the venue has not answered all lookups of an account: the other objects are compared"
+const againInMinute = "an account could not be compared with the venue: it is compared again in a minute"
+const againInSlice = "an account could not be compared with the venue; its next daily slice compares it again"
 const by: Attribution = { role: "SYSTEM", keyLabel: "venue", requestId: "comparison", actor: "system:venue" }
 
 export interface ComparisonFigures {
@@ -110,9 +114,7 @@ export class VenueComparison extends Context.Service<
         misfits: yield* MisfitReads,
         handlers: { directory: yield* Directory, recall: new Recall(stored), board: yield* QuoteBoard }
       })
-      yield* Effect.forkScoped(comparison.run)
-      yield* Effect.forkScoped(comparison.wanted.pauses)
-      yield* Effect.forkScoped(comparison.walk)
+      for (const loop of [comparison.run, comparison.wanted.pauses, comparison.walk]) yield* Effect.forkScoped(loop)
       return VenueComparison.of({
         want: (uid) => comparison.wanted.want(uid),
         compare: (uid) => Effect.map(comparison.compare(uid), ({ sentences }) => sentences),
@@ -136,9 +138,13 @@ export class VenueComparison extends Context.Service<
   )
 }
 
-const reconciled = (found: ReadonlyArray<ComparedAccount>, more: boolean): Reconciled => ({
+const reconciled = (
+  found: ReadonlyArray<ComparedAccount>,
+  more: boolean,
+  unanswered: ReadonlyArray<string> = []
+): Reconciled => ({
   accounts: found.length,
-  differences: found.flatMap(({ sentences }) => sentences),
+  differences: [...found.flatMap(({ sentences }) => sentences), ...snapshotsUnanswered(unanswered)],
   more,
   withoutMoney: found.filter(({ withoutMoney }) => withoutMoney).length
 })
@@ -159,8 +165,9 @@ class Comparison {
   readonly wanted = new WantedAccounts()
   private readonly waiting = new WaitingAccounts()
   private readonly deferred = new DeferredAccounts()
-  /** Contracts past their expiry by id. The value is true once the alarm about the contract is logged. */
-  private readonly overdue = new Map<number, boolean>()
+  /** Accounts with reads that the venue did not answer. */
+  private readonly unanswered = new WaitingAccounts()
+  private readonly overdue = new OverdueContracts()
   private compared = 0
   private alarms = 0
 
@@ -168,7 +175,9 @@ class Comparison {
     this.parts = parts
     const { wanted } = this
     subscribe(parts.host, "VenueComparison", {
-      barrierContracts: (row) => this.follow(row),
+      barrierContracts: (row) => {
+        if (this.overdue.follow(row, this.parts.clock.now())) wanted.want(row.context.account)
+      },
       // The venue may have booked payments of a defaulted swap that its events did not report.
       swaps: ({ state, context }) => state === "DEFAULTED" && wanted.want(context.account),
       // The venue may have booked a trade or a payment whose event is quarantined here.
@@ -179,32 +188,8 @@ class Comparison {
   }
 
   figures(): ComparisonFigures {
-    return { compared: this.compared, alarms: this.alarms }
+    return { compared: this.compared, alarms: this.alarms + this.overdue.alarms }
   }
-
-  /** Queues the account of an overdue contract. The contract's timer repeats this every minute until the venue reports an end. */
-  private follow({ id, state, context }: ContractRow): void {
-    const isOverdue = state === "OPEN" && context.expiryTs + overdueMillis <= this.parts.clock.now()
-    if (!isOverdue) return void this.overdue.delete(id)
-    if (!this.overdue.has(id) && this.overdue.size < overdueMost) this.overdue.set(id, false)
-    this.wanted.want(context.account)
-  }
-
-  /** Logs one alarm for each overdue contract. */
-  private readonly alarmOverdue: Effect.Effect<void> = Effect.suspend(() => {
-    const fresh = [...this.overdue].filter(([, isLogged]) => !isLogged).map(([id]) => id)
-    for (const id of fresh) this.overdue.set(id, true)
-    this.alarms += fresh.length
-    return Effect.forEach(
-      fresh,
-      (id) =>
-        Effect.logError(
-          "a contract is past its expiry, and the venue has reported no end; the account is compared each minute, and venue resolve can end the contract",
-          `contract ${id}`
-        ),
-      { discard: true }
-    )
-  })
 
   /** Compares the queued accounts, in an endless loop. */
   readonly run: Effect.Effect<never> = Effect.suspend(() => this.wanted.take).pipe(
@@ -214,7 +199,7 @@ class Comparison {
         Effect.map((clients) => [...uids, ...clients.map(({ uid }) => uid)])
       )
     ),
-    Effect.tap(() => this.alarmOverdue),
+    Effect.tap(() => this.overdue.alarm),
     Effect.flatMap((uids) => this.compareAll(uids)),
     Effect.forever({ disableYield: true })
   )
@@ -246,38 +231,49 @@ class Comparison {
     )
   }
 
-  /** Compares accounts. An account that can't be compared now waits for its next slice. */
+  /** Compares accounts. One that can't be compared now is compared again in a minute, and after a defect in its next slice. */
   private compareAll(uids: ReadonlyArray<string>): Effect.Effect<void> {
-    const reads = new EventReads()
+    const reads = new ComparedReads()
     const one = (uid: string) =>
-      Effect.catchCause(this.compare(uid, reads), (cause) =>
-        Effect.annotateLogs(
-          Effect.logWarning(
-            "an account could not be compared with the venue; its next daily slice compares it again",
-            cause
-          ),
-          { uid }
-        )
+      this.compare(uid, reads).pipe(
+        Effect.catch((cause) => {
+          this.wanted.wantLater(uid)
+          // The log line of `GroupReads.count` covers all accounts that wait without a read.
+          return reads.snapshots.areStopped
+            ? Effect.void
+            : Effect.annotateLogs(Effect.logWarning(againInMinute, cause), { uid })
+        }),
+        Effect.catchCause((cause) => Effect.annotateLogs(Effect.logWarning(againInSlice, cause), { uid }))
       )
     return Effect.forEach(uids, one, { concurrency: atOnce, discard: true })
   }
 
   compareNow(): Effect.Effect<Reconciled, DispatchError | VenueUnanswered> {
     return Effect.gen({ self: this }, function* () {
-      const { stored } = this.parts
-      const rows = yield* stored.page("venueAccounts", [], { limit: accountsAtMost + 1 })
-      const clients = yield* stored.among(
+      const rows = yield* this.parts.stored.page("venueAccounts", [], { limit: accountsAtMost + 1 })
+      const clients = yield* this.parts.stored.among(
         "clients",
         rows.slice(0, accountsAtMost).map(({ clientId }) => clientId)
       )
-      const reads = new EventReads()
-      const found = yield* Effect.forEach(clients, ({ uid }) => this.compare(uid, reads), { concurrency: atOnce })
-      return reconciled(found, rows.length > accountsAtMost)
+      const reads = new ComparedReads()
+      const unanswered: Array<string> = []
+      let first: VenueUnanswered | null = null
+      const one = ({ uid }: ClientRow) =>
+        Effect.catchTag(this.compare(uid, reads), "VenueUnanswered", (error) => {
+          unanswered.push(uid)
+          first ??= error
+          return Effect.succeed(null)
+        })
+      const all = yield* Effect.forEach(clients, one, { concurrency: atOnce })
+      const found = all.filter((each) => each !== null)
+      // A venue that answers for no account is away.
+      if (found.length === 0 && first !== null) return yield* Effect.fail(first)
+      return reconciled(found, rows.length > accountsAtMost, unanswered)
     })
   }
 
-  /** Compares one account. `reads`: counts the event reads of all accounts that are compared together. */
-  compare(uid: string, reads = new EventReads()): Effect.Effect<ComparedAccount, DispatchError | VenueUnanswered> {
+  /** Compares one account. `reads`: counts the reads of all accounts that are compared together. */
+  compare(uid: string, reads = new ComparedReads()): Effect.Effect<ComparedAccount, DispatchError | VenueUnanswered> {
     return Effect.gen({ self: this }, function* () {
       const [client] = yield* this.parts.stored.page("clients", [{ column: "uid", value: uid }], { limit: 1 })
       if (client === undefined) return { sentences: [], withoutMoney: false }
@@ -298,21 +294,28 @@ class Comparison {
           while: ({ _tag }) => _tag === "ClaimLost",
           times: 3
         })
-        if (both.length > 0)
-          for (const sentence of yield* Effect.catchDefect(settle, notApplied(uid))) sentences.add(sentence)
+        const settled = both.length === 0 ? [] : yield* Effect.catchDefect(settle, notApplied(uid))
+        for (const sentence of settled) sentences.add(sentence)
         if (both.length === countOf(next)) break
       }
       if (before === null) {
         this.wanted.wantLater(uid)
         sentences.add(yield* notCompared(uid, reads))
       }
-      const leftOut = lookups.sentence(uid)
-      if (leftOut !== null) {
-        yield* Effect.annotateLogs(Effect.logWarning(lookupsUnanswered, leftOut), { uid })
+      const leftOut = yield* lookups.report(uid)
+      if (leftOut === null) this.unanswered.end(client.id)
+      else {
         sentences.add(leftOut)
+        yield* this.laterFor(client)
       }
       return { sentences: [...sentences], withoutMoney }
     })
+  }
+
+  /** Queues an account whose reads the venue did not all answer. */
+  private laterFor(client: ClientRow): Effect.Effect<void> {
+    this.wanted.wantLater(client.uid)
+    return this.unanswered.wait(client)
   }
 
   /** Applies the differences of two passes. Returns the sentences of new alarms, and one if differences do not count yet. */
@@ -369,23 +372,29 @@ class Comparison {
   /** One comparison pass over a client. Null: the account waits for events that could not be applied. */
   private compareOnce(
     client: ClientRow,
-    reads: EventReads,
+    reads: ComparedReads,
     lookups: ComparedLookups
   ): Effect.Effect<Pass | null, DispatchError | VenueUnanswered> {
     return Effect.gen({ self: this }, function* () {
-      const account = yield* this.parts.venue.account(client.uid)
+      const read = snapshotOf(this.parts.venue, client.uid, reads)
+      const account = yield* Effect.tapError(read, () => this.laterFor(client))
       if (yield* eventsApplied(this.parts, client, account?.sequence ?? 0, reads)) this.waiting.end(client.id)
       else if (this.waiting.mayWait(client.id)) return null
       else yield* comparedWithout(client.uid)
-      return yield* passOf({ stored: this.parts.stored, venue: lookups.venue }, client, account, !reads.areStopped)
+      return yield* passOf(
+        { stored: this.parts.stored, venue: lookups.venue },
+        client,
+        account,
+        !reads.events.areStopped
+      )
     })
   }
 
   /** Queries the venue for orders that differ, because their events may only be late. */
   private fetchOrders(clientId: number, differences: ReadonlyArray<OrderDifference>): void {
     for (const { orderId } of differences) {
-      if (orderId === null) continue
-      this.parts.unsettled.add({ clientId, orderId, filledQty: "0", ended: false, wasOver: false })
+      const open = { filledQty: "0", ended: false, wasOver: false }
+      if (orderId !== null) this.parts.unsettled.add({ clientId, orderId, ...open })
     }
   }
 }

@@ -1,5 +1,10 @@
 /** The queue of accounts that are compared with the venue before their scheduled slice (A2-103). */
 import { Effect, Latch } from "effect"
+import { overdueMillis } from "../../../machines/contract/Contract.ts"
+import type { ContractRow } from "../../tables/contract.ts"
+
+/** Limit on the overdue contracts that are tracked for alarms. */
+const overdueMost = 10_000
 
 /** The most queued accounts. Any further account waits for its slice. */
 const most = 10_000
@@ -64,4 +69,39 @@ export class WantedAccounts {
         return taken
       })
     )
+}
+
+/** Contracts past their expiry, with one alarm for each. */
+export class OverdueContracts {
+  /** By contract id. The value is true once the alarm about the contract is logged. */
+  private readonly logged = new Map<number, boolean>()
+  /** Number of alarms since the start of this process. */
+  alarms = 0
+
+  /**
+   * Whether a contract is overdue at `now` (Unix ms), so that its account is compared. The contract's timer repeats this every
+   * minute until the venue reports an end.
+   */
+  follow({ id, state, context }: ContractRow, now: number): boolean {
+    const isOverdue = state === "OPEN" && context.expiryTs + overdueMillis <= now
+    if (!isOverdue) this.logged.delete(id)
+    else if (!this.logged.has(id) && this.logged.size < overdueMost) this.logged.set(id, false)
+    return isOverdue
+  }
+
+  /** Logs one alarm for each overdue contract. */
+  readonly alarm: Effect.Effect<void> = Effect.suspend(() => {
+    const fresh = [...this.logged].filter(([, isLogged]) => !isLogged).map(([id]) => id)
+    for (const id of fresh) this.logged.set(id, true)
+    this.alarms += fresh.length
+    return Effect.forEach(
+      fresh,
+      (id) =>
+        Effect.logError(
+          "a contract is past its expiry, and the venue has reported no end; the account is compared each minute, and venue resolve can end the contract",
+          `contract ${id}`
+        ),
+      { discard: true }
+    )
+  })
 }

@@ -342,7 +342,7 @@ export class AccountEvents {
           : Effect.map(this.decisions.all(clientId, run), (through) => void (isThrough = through))
       for (let pages = 0; ; pages++) {
         const missed = yield* this.parts.venue.accountEvents(account, from)
-        if (missed.length > 0 && pages === 0) yield* this.decisions.losses.recall(clientId, account, from)
+        if (missed.length > 0 && pages === 0) yield* this.decisions.losses.recall(clientId, account)
         let run: Array<AccountEvent> = []
         for (const event of missed) {
           if ("unreadable" in event) {

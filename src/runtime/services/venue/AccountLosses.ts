@@ -28,16 +28,22 @@ export interface AccountLossesParts {
   readonly alarms: QuarantineAlarms
 }
 
+interface Sequences {
+  /** The sequence up to which the account's events are applied or published, as the turn has it. */
+  readonly known: (turn: Turn, clientId: number) => number
+  /** The sequence of the last quote that was published after a gap and is not stored yet; 0: there is none. */
+  readonly quotesGap: (clientId: number) => number
+}
+
 export class AccountLosses {
   private readonly parts: AccountLossesParts
-  /** The sequence up to which the account's events are applied or published, as the turn has it. */
-  private readonly knownIn: (turn: Turn, clientId: number) => number
-  /** By client: quarantined losses before which no event is missing, and after which none is applied. */
+  private readonly sequences: Sequences
+  /** By client: quarantined losses of which some events are missing, and after whose first event none is applied after a gap. */
   private readonly open = new Map<number, ReadonlyArray<VenueQuarantineRow>>()
 
-  constructor(parts: AccountLossesParts, knownIn: (turn: Turn, clientId: number) => number) {
+  constructor(parts: AccountLossesParts, sequences: Sequences) {
     this.parts = parts
-    this.knownIn = knownIn
+    this.sequences = sequences
   }
 
   /**
@@ -58,7 +64,9 @@ export class AccountLosses {
       by: byVenue,
       lane: "internal",
       decide: (turn) => {
-        if (this.knownIn(turn, clientId) !== lost.after) return null
+        if (this.sequences.known(turn, clientId) !== lost.after) return "early"
+        // A part of an earlier loss has arrived, and this is the rest of it.
+        if (this.open.get(clientId)?.some((row) => (missingIn(row)?.to ?? 0) >= lost.to) === true) return "known"
         const partnerId = turn.state.one("clients")?.partnerId ?? null
         turn.draft.claim(`venueAccount:${quarantined.bytes}`, clientId)
         const row = putQuarantined(turn, quarantined, { partnerId, clientId })
@@ -69,9 +77,9 @@ export class AccountLosses {
         return row
       }
     })
-    return losing.pipe(
+    return Effect.andThen(this.recall(clientId, account), losing).pipe(
       Effect.flatMap((row) => {
-        if (row === null) return Effect.succeed(false)
+        if (row === "early" || row === "known") return Effect.succeed(row === "known")
         this.keep(clientId, [...(this.open.get(clientId) ?? []), row])
         return Effect.as(this.parts.alarms.alarm(quarantined), true)
       }),
@@ -80,16 +88,27 @@ export class AccountLosses {
     )
   }
 
-  /** Reads the losses that an earlier process may have quarantined after the sequence `known`. */
-  recall(clientId: number, account: string, known: number): Effect.Effect<void, DispatchError> {
-    const rows = this.parts.stored.page("venueQuarantine", [{ column: "account", value: account }], {
-      limit: lossesRead
-    })
-    return Effect.map(rows, (found) => {
+  /** Reads the losses that an earlier process may have quarantined, and whose missing events can still be applied in order. */
+  recall(clientId: number, account: string): Effect.Effect<void, DispatchError> {
+    const { host, stored } = this.parts
+    const none = { sequence: 0, gapTo: 0 }
+    return Effect.gen({ self: this }, function* () {
+      const rows = yield* stored.page("venueQuarantine", [{ column: "account", value: account }], { limit: lossesRead })
+      const { sequence, gapTo } = yield* host.read(
+        clientSubject(clientId),
+        (state) => state.one("venueAccounts") ?? none
+      )
       const open = this.open.get(clientId) ?? []
       const isNew = ({ id }: VenueQuarantineRow): boolean => open.every((row) => row.id !== id)
-      const next = found.filter((row) => row.droppedAt === null && missingIn(row)?.after === known)
-      this.keep(clientId, [...open, ...next.filter(isNew)])
+      const isOpen = (row: VenueQuarantineRow): boolean => {
+        const missing = row.droppedAt === null ? missingIn(row) : null
+        return (
+          missing !== null &&
+          missing.after >= Math.max(gapTo, this.sequences.quotesGap(clientId)) &&
+          missing.to > sequence
+        )
+      }
+      this.keep(clientId, [...open, ...rows.filter(isOpen).filter(isNew)])
     })
   }
 

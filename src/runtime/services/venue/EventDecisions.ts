@@ -51,16 +51,17 @@ export class EventDecisions {
   private readonly parts: EventDecisionsParts
   /**
    * By client: the sequence up to which quotes were published, if it is beyond the stored sequence. After a restart
-   * these quotes arrive again.
+   * these quotes arrive again. `gapTo`: the sequence of the last quote after a gap; 0: none.
    */
-  private readonly received = new Map<number, number>()
+  private readonly received = new Map<number, { readonly to: number; readonly gapTo: number }>()
 
   constructor(parts: EventDecisionsParts) {
     this.parts = parts
     this.judge = new EventJudge(parts)
-    this.losses = new AccountLosses(parts, (turn, clientId) =>
-      this.knownWith(clientId, accountIn(turn, clientId)?.sequence ?? 0)
-    )
+    this.losses = new AccountLosses(parts, {
+      known: (turn, clientId) => this.knownWith(clientId, accountIn(turn, clientId)?.sequence ?? 0),
+      quotesGap: (clientId) => this.received.get(clientId)?.gapTo ?? 0
+    })
   }
 
   /** Decides events of a client in order, up to a gap. False: there is a gap. */
@@ -133,9 +134,13 @@ export class EventDecisions {
     const known = this.knownWith(clientId, stored)
     if (sequence <= known) return "known"
     if (sequence > known + 1 && !past) return "gap"
-    if (sequence > known + 1) this.losses.skip(clientId)
+    const isWhole = sequence === known + 1
+    if (!isWhole) this.losses.skip(clientId)
     this.listenerOf(event)?.()
-    this.received.set(clientId, sequence)
+    this.received.set(clientId, {
+      to: sequence,
+      gapTo: isWhole ? (this.received.get(clientId)?.gapTo ?? 0) : sequence
+    })
     return "taken"
   }
 
@@ -278,7 +283,7 @@ export class EventDecisions {
     { fact, at, number, ...event }: AccountEvent,
     { wrong, past, answer }: Judged
   ): Taken {
-    const { sequence: stored, takenTo } = accountIn(turn, clientId) ?? { sequence: 0, takenTo: 0 }
+    const { sequence: stored, takenTo, gapTo } = accountIn(turn, clientId) ?? { sequence: 0, takenTo: 0, gapTo: 0 }
     const known = this.knownWith(clientId, stored)
     if (fact.sequence <= known) return { is: "known" }
     if (fact.sequence > known + 1 && !past) return { is: "gap" }
@@ -292,7 +297,8 @@ export class EventDecisions {
     const verdict = wrong === null ? this.verdictOn(turn, fact, at, owner) : null
     if (verdict?.isEarly === true) return { is: "early" }
     const to = wrong === null ? Math.max(takenTo, at) : takenTo
-    turn.draft.put("venueAccounts", { clientId, sequence: fact.sequence, takenTo: to })
+    const gap = isWhole ? Math.max(gapTo, this.received.get(clientId)?.gapTo ?? 0) : fact.sequence
+    turn.draft.put("venueAccounts", { clientId, sequence: fact.sequence, takenTo: to, gapTo: gap })
     if (isWhole) this.losses.arrive(turn, clientId, stored, fact.sequence)
     else this.losses.skip(clientId)
     if (verdict !== null) {
@@ -329,14 +335,14 @@ export class EventDecisions {
 
   /** The sequence of the last event that is applied or published. `stored`: that of the last applied one. */
   private knownWith(clientId: number, stored: number): number {
-    return Math.max(stored, this.received.get(clientId) ?? 0)
+    return Math.max(stored, this.received.get(clientId)?.to ?? 0)
   }
 
   /** The sequence of the last applied event of a client's account. */
   sequenceOf(clientId: number): Effect.Effect<number, DispatchError> {
     return this.parts.host.read(clientSubject(clientId), (state) => {
       const stored = state.one("venueAccounts")?.sequence ?? 0
-      const received = this.received.get(clientId) ?? 0
+      const received = this.received.get(clientId)?.to ?? 0
       if (received <= stored) this.received.delete(clientId)
       return Math.max(stored, received)
     })

@@ -76,7 +76,7 @@ const nextFills = (turn: Turn, outcome: DefiniteOutcome): ReadonlyArray<VenueFil
 export const takeItsEvents = (turn: Turn, clientId: number, of: DefiniteOutcome): void => {
   const { ref, outcome } = of
   const events = coveredEvents(of) ?? null
-  const { sequence, takenTo } = accountIn(turn, clientId) ?? { sequence: null, takenTo: 0 }
+  const { sequence, takenTo, gapTo } = accountIn(turn, clientId) ?? { sequence: null, takenTo: 0, gapTo: 0 }
   const taken = sequence ?? 0
   if (events !== null && events.first <= taken + 1 && events.last > taken) {
     const { pastLag, behindUntil } = turn.facts.venueTime
@@ -84,9 +84,9 @@ export const takeItsEvents = (turn: Turn, clientId: number, of: DefiniteOutcome)
     // The answer may arrive long after its events. So the time of the request is the only safe lower bound of the
     // events' times.
     const earliest = sentAt > behindUntil ? sentAt - pastLag : 0
-    turn.draft.put("venueAccounts", { clientId, sequence: events.last, takenTo: Math.max(takenTo, earliest) })
+    turn.draft.put("venueAccounts", { clientId, sequence: events.last, takenTo: Math.max(takenTo, earliest), gapTo })
   } else if (sequence === null && outcome === "EXECUTED") {
-    turn.draft.put("venueAccounts", { clientId, sequence: 0, takenTo })
+    turn.draft.put("venueAccounts", { clientId, sequence: 0, takenTo, gapTo })
   }
 }
 

@@ -82,7 +82,7 @@ export const resolveOrderExecuted = (
 /** Includes the account in the comparison with the venue, even if no event of it has arrived yet. */
 const compareFromNow = ({ turn }: BookingTurn, { clientId }: OrderRow): void => {
   if (turn.state.one("venueAccounts") !== undefined) return
-  turn.draft.put("venueAccounts", { clientId, sequence: 0, takenTo: 0 })
+  turn.draft.put("venueAccounts", { clientId, sequence: 0, takenTo: 0, gapTo: 0 })
 }
 
 /** The amount by which the trade is worse than the order's limit at the venue; 0 without a limit. */
