@@ -1,7 +1,7 @@
 /**
- * The layout rules as a test: who may import whom, the order of folders, where SQL stands, file length, no barrels, no
- * cycles, no clock or chance outside their services, nothing that names a machine or a person's folder. Runs in
- * milliseconds.
+ * The layout rules as a test: which folder may import which, the order of folders, the places of SQL, file lengths, no
+ * barrels, no import cycles, no clock or randomness outside their services, no names of machines or personal folders.
+ * Runs in milliseconds.
  */
 import { assert, describe, it } from "@effect/vitest"
 import { readdirSync, readFileSync } from "node:fs"
@@ -148,7 +148,7 @@ const orders: ReadonlyArray<Order> = [
   }
 ]
 
-/** What ports are made with; no ports, so without doubles. */
+/** Modules in the folder of ports that build a port's parameters; they are no ports, and have no doubles. */
 const portValues = new Set(["src/runtime/ports/VenueConnection.ts"])
 
 /** The command line starts the service by this one dynamic import; everything else of it is a client. */
@@ -266,7 +266,7 @@ export const upward = (files: ReadonlyMap<string, string>, { folder, parts }: Or
 /** Casts past the compiler in the whole of the program; none of them without its reason in the line above. */
 const maxCasts = 10
 
-/** Where code casts past the compiler, and whether a comment right above says why. */
+/** The places where code casts past the compiler, and whether a comment directly above gives the reason. */
 export const castsOf = (files: ReadonlyMap<string, string>) =>
   [...files].flatMap(([file, text]) => {
     const lines = text.split("\n")

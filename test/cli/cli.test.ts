@@ -1,4 +1,4 @@
-/** The rules for every command: exit status, what goes to stdout and stderr, questions, where the service is found. */
+/** The rules for every command: exit status, output on stdout and stderr, confirmations, the address of the service. */
 import { afterAll, assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"

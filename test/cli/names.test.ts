@@ -1,5 +1,5 @@
 /**
- * Arguments and options that name an object, and the confirmations of commands that cut off or admit somebody (operator
+ * Arguments and options that name an object, and the confirmations of commands that grant or remove access (operator
  * surface, rules for every command; exit status 2).
  */
 import { afterAll, assert, describe, it } from "@effect/vitest"

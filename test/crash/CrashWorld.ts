@@ -171,7 +171,7 @@ interface PartnerTerms {
   readonly sandbox: boolean
 }
 
-/** Partner with reliance approved, a TRADE key, no rate limit to speak of. Answers the key. */
+/** Creates a partner with approved reliance, a TRADE key and a rate limit that no run reaches. Returns the key. */
 const setUpPartner = Effect.fnUntraced(function* (operator: PartnerClient, { code, ...terms }: PartnerTerms) {
   yield* operatorCall(operator, "/partners", {
     code,
@@ -202,7 +202,7 @@ const operatorCall = Effect.fnUntraced(function* (operator: PartnerClient, path:
   return Schema.decodeUnknownSync(Data)(answer.body.toString()).data
 })
 
-/** A service killed last leaves its database running, on purpose of its supervisor. */
+/** Ends the database of a service that was killed last: the supervisor keeps it running on purpose. */
 const endPostmaster = (cluster: string): Effect.Effect<void> =>
   Effect.gen(function* () {
     for (const signal of ["SIGINT", "SIGKILL"] as const) {
@@ -218,7 +218,7 @@ const removeWorld = (dataDir: string): void => {
   rmSync(logFileOf(dataDir), { force: true })
 }
 
-/** Runs an effect in a scope of its own that is closed in any case. */
+/** Runs an effect in a crash world of its own, whose scope is closed in any case. */
 export const withCrashWorld = <A>(
   options: CrashWorldOptions,
   use: (world: CrashWorld) => Effect.Effect<A>

@@ -1,6 +1,6 @@
 /**
- * The real service as a child process, started by its own command, so that a crash run kills exactly what an operator
- * runs (operator surface, `serve`; architecture, Proof: crash runs).
+ * The real service as a child process, started by its own command, so that a crash run kills the same process that an
+ * operator runs (operator surface, `serve`; architecture, Proof: crash runs).
  */
 import { Clock, Effect, Schema, type Scope } from "effect"
 import { type ChildProcess, spawn } from "node:child_process"

@@ -11,7 +11,7 @@ import type { Blow } from "./strike.ts"
 
 const seed = 20_261
 
-/** The seed is printed with every failure. Even so, the moments differ slightly from run to run. */
+/** Runs rounds of faults. A failure prints the seed, but the moments differ slightly from run to run. */
 const rounds = (chosen: ReadonlyArray<Blow>, ownDatabase = false, falling = false) =>
   Effect.gen(function* () {
     const load = { seed, rate: 500, workers: 16, traders: 4, ownDatabase, falling }

@@ -110,7 +110,7 @@ const closedOut = Effect.fnUntraced(function* (carriers: Carriers, faults: Array
   faults.push(...(yield* carriers.faults))
 })
 
-/** Waits until service and venue agree, and checks what the traders' routes return. */
+/** Waits until service and venue agree, and checks the answers of the traders' routes. */
 const tradeFaults = Effect.fnUntraced(function* (world: CrashWorld, faults: Array<string>) {
   const { client, random, traders } = world
   if (traders.traders.length > 0) {

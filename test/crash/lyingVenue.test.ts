@@ -1,7 +1,7 @@
 /**
- * Market data that outlives kill -9. A restarted process no longer knows the marks of a lie's time, but does not book the lie
- * while its misfit stands (A2-115). An empty listing removes no markets (A2-114). A proxy before the venue changes the venue's
- * answers.
+ * Facts that outlive kill -9. A restarted process does not know the marks from the time of a false message, but does
+ * not book it while its misfit stands (A2-115). An empty listing removes no markets (A2-114). A proxy in front of the
+ * venue changes the venue's answers.
  */
 import { afterAll, assert, beforeAll, describe, it, vi } from "@effect/vitest"
 import { createServer, request as requestOf, type IncomingMessage, type ServerResponse } from "node:http"

@@ -8,7 +8,7 @@ import { isPostmasterOf, readPostmasterPid } from "../../src/runtime/adapters/po
 
 export const clusterOf = (dataDir: string): string => join(dataDir, "postgres", "cluster")
 
-/** The living postmaster of a cluster; null if there is none. */
+/** The pid of a cluster's living postmaster; null if there is none. */
 export const livingPostmaster = (cluster: string): number | null => {
   const found = readPostmasterPid(cluster)
   return found !== undefined && isPostmasterOf(found.pid, cluster) ? found.pid : null

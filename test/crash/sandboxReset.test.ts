@@ -56,7 +56,8 @@ const resetsTold = async (): Promise<ReadonlyArray<Told>> =>
   )
 
 /**
- * Nothing is there but the operator keys; the audit says once what this life began with. Returns the id of the next operator key.
+ * Checks that only the operator keys are left, and that the audit has one record of the reset. Returns the id of the
+ * next operator key.
  */
 const assertBegun = async (resets: number, operators: unknown): Promise<number> => {
   const { goes, ...life } = await service.done("sim", "reset", "--dry-run")

@@ -1,7 +1,7 @@
 /**
- * A network path to the database falls silent without a closed connection, in each form, with a cold or a warm pool. During the
- * silence every route answers, with 503 where it needs the database. Afterwards reads and writes recover by themselves, and no
- * acknowledged write is lost. SIGTERM ends the service during the silence (SC-PLT-05).
+ * The network path to the database stops carrying data without closing connections, in each form, with a cold or a warm
+ * pool. Meanwhile every route answers, with 503 where it needs the database. Afterwards reads and writes recover by
+ * themselves, and no acknowledged write is lost. SIGTERM ends the service during the silence (SC-PLT-05).
  */
 import { afterAll, assert, beforeAll, describe, it, vi } from "@effect/vitest"
 import { PgConnection } from "@effect/sql-pg"
@@ -81,7 +81,7 @@ const deposit = (partnerRef: string): Promise<Answer> =>
     { "idempotency-key": partnerRef }
   )
 
-/** Makes a statement of all that the account has seen. */
+/** Makes a statement over the whole life of the account. */
 const statement = async (idempotencyKey: string): Promise<number> => {
   const midnight = Date.now() - (Date.now() % day)
   const body = { kind: "ACCOUNT", from: midnight - day, to: midnight + day }
@@ -287,7 +287,7 @@ describe("SIGTERM during the start", () => {
   )
 })
 
-/** Copies of the client's first deposit in the ledger alone: a file of them has far more bytes than one read. */
+/** The number of copies of the client's first deposit in the ledger: their export has far more bytes than one read. */
 const copies = 20_000
 const storeCopies = Effect.gen(function* () {
   const connection = yield* PgConnection.make({ url: database.url })

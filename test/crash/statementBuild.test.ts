@@ -1,7 +1,8 @@
 /**
- * Statements while the service or its database is killed with -9: in the middle of a model, and between the models of a
- * night and their commit (STS-21, STS-22, STS-29). Callers get 503 with Retry-After and no partial result. The repeated
- * request under its key makes one statement, a night continues, and models without a statement are deleted.
+ * Statements while the service or its database is killed with -9: in the middle of a model, and between the models of
+ * an end-of-day run and their commit (STS-21, STS-22, STS-29). Callers get 503 with Retry-After and no partial result.
+ * The repeated request under its key makes one statement, an end-of-day run continues, and models without a statement
+ * are deleted.
  */
 import { afterAll, assert, beforeAll, describe, it, vi } from "@effect/vitest"
 import { Effect } from "effect"

@@ -1,7 +1,7 @@
 /**
- * A night of statements on the real service, killed with SIGKILL after the models of a page and before its commit. The
- * next process continues with that page, and each client has one statement and one notification (STS-29; Proof: crash
- * runs).
+ * An end-of-day run of statements on the real service, killed with SIGKILL after the models of a page and before its
+ * commit. The next process continues with that page, and each client has one statement and one notification (STS-29;
+ * Proof: crash runs).
  */
 import { PgConnection } from "@effect/sql-pg"
 import { afterAll, assert, beforeAll, describe, it, vi } from "@effect/vitest"

@@ -1,8 +1,6 @@
 /**
- * A jump of the sandbox's clock steps through due times: no payment is booked before it happened, and all in order. A kill and a
- * SIGTERM on the way lose nothing and do nothing twice, and the next start completes the jump (C4).
- *
- * The deep tier plays a jump of 400 days with nine positions.
+ * A jump of the sandbox's clock steps through due times: each payment is booked at its own time, and all in order. A
+ * kill and a SIGTERM during the jump lose nothing and do nothing twice, and the next start completes the jump (C4).
  */
 import { afterAll, assert, beforeAll, describe, it, vi } from "@effect/vitest"
 import { isDeep } from "../support/every.ts"
@@ -67,7 +65,7 @@ const inOrder = (times: ReadonlyArray<number>, about: string): void =>
     about
   )
 
-/** Each stamp of the interval is booked once for each market, in order, and not before its time. */
+/** Checks that each stamp of the interval is booked once for each market, in order, and not before its time. */
 const checkStamps = async (from: number, to: number, symbols: ReadonlyArray<string> = [perp]): Promise<void> => {
   const booked = await postings(from)
   const funding = booked.filter(({ type }) => type === "FUNDING")

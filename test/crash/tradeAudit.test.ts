@@ -35,7 +35,7 @@ const perpBuy = { symbol: tradedPerp, side: "BUY", type: "MARKET", qty: "0.002",
 const perpSell = { ...perpBuy, side: "SELL", qty: "0.001" } as const
 const spotBuy = { symbol: tradedSpot, side: "BUY", type: "LIMIT", qty: "0.001", price: "60500" } as const
 
-/** A filled purchase, a partial sale, a spot purchase whose answer came while it was in flight, and a cancelled one. */
+/** A filled purchase, a partial sale, a spot purchase that was answered while in flight, and a cancelled purchase. */
 const journalOf = (): TradeJournal => {
   const journal = new TradeJournal()
   journal.acknowledge(clientId, ordered(perpBuy), answered(200, named(1, "FILLED")))

@@ -1,6 +1,6 @@
 /**
- * A commit whose caller was told "unknown outcome", and that proves to be committed, has all consequences of committed
- * rows: a revoked key opens nothing, a listed name is found, changed limits block nobody (architecture, Engine: output
+ * A commit whose caller got "unknown outcome", and that proves to be committed, has all consequences of committed rows:
+ * a revoked key opens nothing, a listed name is found, changed limits block no partner (architecture, Engine: output
  * gate, live views). The database is behind a proxy that drops the answer to the commit and refuses connections until
  * the caller's timeout.
  */

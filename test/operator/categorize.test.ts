@@ -76,7 +76,7 @@ describe("operator surface, client categorize: a client with positions", () => {
       riskStateAfter: "MARGIN_CALL"
     })
     assert.deepInclude(change, { follows: "MARGIN_CALL" })
-    // The command line does the same for a person, with --dry-run and without.
+    // Through the command line the command has the same effect, with --dry-run and without.
     for (const dry of [[], ["--dry-run"]]) {
       const shown = await runRecorded([...line(clientId, "RETAIL"), ...dry, ...service.connection("COMPLIANCE")])
       assert.strictEqual(shown.stdout, "")

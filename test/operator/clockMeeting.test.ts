@@ -89,7 +89,7 @@ describe("clocks that are apart", { timeout: 60_000 }, () => {
     await eventually(() => Promise.resolve(closeTo(there.ahead, 3 * hour)))
     const { length } = script.sent
     closeTo(await offset(service), 3 * hour)
-    // A later move of its own clock is the next command that the venue gets.
+    // The next command to the venue is a later move of the service's own clock.
     await service.done(["sim", "clock", "advance", "1h"])
     const later = script.sent.slice(length)
     assert.isAbove(later.length, 0)

@@ -278,7 +278,7 @@ describe("operator surface, client reopen", () => {
       assert.deepStrictEqual([answer.status, answer.json.code], [...expected], `${path}: ${answer.text}`)
     }
     assert.deepInclude(await rowOf(clientId), { lifecycleState: "KYC_REJECTED", verificationLevel: "NONE" })
-    // The package waits for nobody any more. The partner may not read the reason of the refusal.
+    // No one reviews the package any more. The partner may not read the reason of the refusal.
     const file = async () => (await get(service, key, `/clients/${clientId}/kyc`)).json.data
     assert.deepInclude(await file(), { status: "REJECTED", reviewNote: "The person was refused for good." })
     const reopened = await run("reopen", clientId)

@@ -33,7 +33,7 @@ const full = await born(1, key)
 const bare = await born(2, key)
 const stranger = await born(3, empty.key)
 
-/** Rows of a client with many; those of other clients come in the same number. */
+/** The number of rows of a client with many rows; other clients together have as many. */
 const many = 2_000
 /** The rows that a read may touch beyond those of the page. */
 const few = 60

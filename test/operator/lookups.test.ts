@@ -260,7 +260,7 @@ describe("operator surface, queue", () => {
         ["statement", true, "statement jobs"],
         ["case", false, `kyc clear ${held.clientId}`],
         ["deposit", true, `deposit confirm ${notice.json.data.noticeId}`],
-        // The requester can't grant.
+        // The operator that requested the command can't grant it.
         ["approval", false, `approval grant ${approvalId}`],
         ["break", true, `break close ${breakId} --reason R`],
         ["reliance", false, "partner reliance BANK APPROVED --reason R"]

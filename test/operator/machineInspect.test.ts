@@ -59,7 +59,7 @@ describe("operator surface, machine inspect", () => {
       () => [`kycPackage:${held.kycPackageId} kyc.store`, `kycPackage:${held.kycPackageId} kyc.accept`]
     ],
     ["client", () => clientId, () => [`client:${clientId} client.onboard`]],
-    // The partner writes all its blocks with the package, so the package's row records them.
+    // The partner sends all its blocks with the package, so the package's audit row records them.
     ["verificationBlock", () => `${clientId}:FATCA`, () => [`kycPackage:${packageId} kyc.store`]],
     ["verificationBlock", () => `${held.clientId}:PEP`, () => [`kycPackage:${held.kycPackageId} kyc.store`]]
   ]

@@ -36,7 +36,7 @@ const ask = async (operatorKey: string): Promise<number> => {
 const grantWhileRevoked = async (approvalId: number, granter: number, revoked: number): Promise<string> => {
   const onItsWay = Promise.withResolvers<void>()
   const revocation = Promise.withResolvers<void>()
-  // Between the two is a read of the audit.
+  // The grant reads the audit between the read of the approval and its turn.
   const slowReads = Layer.effect(
     RowReads,
     Effect.map(RowReads, (stored) =>

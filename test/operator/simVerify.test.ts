@@ -195,7 +195,7 @@ describe("sim verify", () => {
         [{ account: uid, kind: "money", name: "USDC", service: null, venue: "-500" }]
       ]
     )
-    // Bought for 500; and 40 of posted results, which the venue counts within its trades.
+    // A purchase for 500, and posted results of 40, which the venue counts within its trades.
     await query(
       service,
       `INSERT INTO balances (client_id, currency, partner_id, cash, reserved, deposited, from_venue)
@@ -256,7 +256,7 @@ describe("sim verify", () => {
       const fact = { type: "listing", version: 1, symbol: "BTC-USDC-PERP" } as const
       venue.events.push({ number, at: Date.now(), fact })
     }
-    // The service's own stream is still open and does not report them; a new one can't begin so far back.
+    // The service's own stream is still open and does not report the lost events; a new stream can't begin so far back.
     venue.forgotten = 4
     const behind = await verifyInVain()
     const sentence = "the venue does not keep the events after 0, and the service has not gone on yet"

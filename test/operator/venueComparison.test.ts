@@ -252,7 +252,7 @@ describe("A2-103: service and venue are compared", () => {
         if (row === undefined) throw new Error("no balance")
         turn.draft.put("balances", { ...row, fromVenue: row.fromVenue + more })
       })
-    // The difference is gone by the second read.
+    // The second read no longer finds the difference.
     await plant(5_000_000n)
     const before = looks
     const passing = service.done(["venue", "reconcile", uid])

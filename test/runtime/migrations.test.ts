@@ -1,6 +1,6 @@
 /**
- * Migrations: they give the reviewed schema, a second run changes nothing, a database from before the baseline is refused, and
- * append-only tables refuse every change.
+ * Migrations give the reviewed schema, a second run changes nothing, a database from before the baseline is refused,
+ * and append-only tables refuse every change.
  */
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { PgClient } from "@effect/sql-pg"

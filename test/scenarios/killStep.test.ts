@@ -1,6 +1,6 @@
 /**
- * Steps that kill, over stubs of the processes: the checks of a step, and the restart of the service whatever the step
- * found.
+ * Scenario steps that kill a process, with stubs for the processes: the checks of a step, and the restart of the
+ * service after any result of the step.
  */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber } from "effect"

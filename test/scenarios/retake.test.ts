@@ -51,7 +51,7 @@ describe("APPROPRIATENESS_RETAKE", () => {
       due.map(({ role, keyLabel, object }) => [role, keyLabel, object]),
       [["SYSTEM", "timer", `assessment:${clientId}`]]
     )
-    // The test can really be taken again.
+    // A further submission is accepted.
     assert.strictEqual((await submit(clientId, "PASS")).attempt, 2)
   })
 

@@ -40,7 +40,7 @@ describe("who leaves first (A1-28)", () => {
     assert.strictEqual(third.status, "PENDING_REVIEW")
     const [[, reason, details] = []] = await casesOf(third.clientId)
     assert.deepStrictEqual([reason, details?.["duplicateOf"]], ["DUPLICATE_PERSON", second.clientId])
-    // Back again: the client is the same person as both of them.
+    // The first document again: the client is the same person as both others.
     await revise(first.clientId, n, ["identification"])
     assert.deepInclude((await casesOf(first.clientId))[0]?.[2], { reasons: ["DUPLICATE_PERSON"] })
   })
@@ -136,7 +136,7 @@ describe("what a revision declares (A1-28)", () => {
     )
     assert.deepStrictEqual(await eventNames(clientId), ["client.onboarded"])
     assert.deepStrictEqual(await ofClient(service, "notifications", clientId), [])
-    // Once while it is open, and not again after compliance has judged it.
+    // The declaration opens a case once, and not again after compliance has decided it.
     await revise(clientId, n, ["pep"], { ...mayor, ...high })
     await comply(service, (compliance) => compliance.clear(operator, String(clientId), "known to us"))
     await revise(clientId, n, ["pep"], { ...mayor, ...high })

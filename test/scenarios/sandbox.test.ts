@@ -83,7 +83,7 @@ const onboarded = async (lastName: string | null, of = key, paths: object = {}):
   assert.strictEqual(status, 201, text)
   return json.data.clientId
 }
-/** The same, after all decisions of the name. */
+/** The client after all decisions of the name. */
 const decided = async (lastName: string, of = key): Promise<number> => {
   const clientId = await onboarded(lastName, of)
   await advance(service, 10_000)

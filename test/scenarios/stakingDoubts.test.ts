@@ -96,7 +96,7 @@ describe("A2-116: a take that staff resolved as executed", () => {
     const { swapId, contractId } = await resolvedTake(anna, (real) => real)
     assert.strictEqual((await swap(anna, swapId)).state, "OPEN")
     const uid = await uidOf(anna)
-    // Once that is detected, the comparison waits for no event of the lost connection.
+    // Once the service has detected the disconnection, the comparison waits for no event of the lost connection.
     world.venue.disconnect()
     await poll(
       () => service.run(Effect.map(VenueLink, (link) => link.state())),

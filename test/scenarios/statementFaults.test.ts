@@ -148,7 +148,7 @@ describe("a sweep of what no statement names", () => {
     await money(clientId, "swept", "5")
     const body = { kind: "ACCOUNT", from: from - 1000, to: (await now()) + 1 }
     const made = await call("POST", clientId, "/statements", body)
-    // Rows of one moment, as a night stores them; more than one page has.
+    // Rows of one moment, as an end-of-day run stores them, for more than one page.
     await query(
       `INSERT INTO statement_models SELECT 9000000 + n, 1, ${clientId}, 'none ' || n, 1, 1, '{}', 5 FROM generate_series(1, 2500) n`
     )

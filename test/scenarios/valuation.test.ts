@@ -92,7 +92,7 @@ describe("an asset without a mark", () => {
     const after = await read(clientId, "/balances")
     assert.deepInclude(after.portfolio, { holdingsValue: "6310.000000", holdingsValued: true })
     assert.strictEqual(after.portfolioValue, "6410.000000")
-    // Its cost stays unknown for ever.
+    // The cost of the holding stays unknown for ever.
     assert.deepInclude((await overviewOf(clientId)).holdings[1], {
       value: "300.000000",
       cost: null,

@@ -109,7 +109,8 @@ describe("sim run, on the service of the data directory", () => {
         of(groups).filter((id) => ownOnes.includes(id))
       )
     },
-    // Alone it takes a fraction of that; beside much other work on two cores a part needed more than twenty minutes.
+    // Alone, a part takes a fraction of this limit. Beside much other work on two cores a part needed more than twenty
+    // minutes.
     1_800_000
   )
 

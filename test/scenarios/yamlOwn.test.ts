@@ -22,7 +22,7 @@ const ids = allScenarios()
   .map(({ id }) => id)
 const main = join(import.meta.dirname, "../../cli/main.ts")
 const seeds = played({ usual: [1], deep: [1], every: [1, 2] })
-/** One that needs no separate service: it gets a different service than those. */
+/** Two scenarios: one that needs no separate service, and one that kills; they get different services. */
 const chosen = ["SC-CUS-02", ...(isDeep ? ids : ids.slice(0, 1))]
 /** The folder in which the runs make their data directories; no other process uses it. */
 const folder = mkdtempSync(join(tmpdir(), "brokerage-own-"))
@@ -35,7 +35,7 @@ afterAll(() => {
 })
 
 describe("sim run --own", () => {
-  // Most of it is waiting for an outage and for starts, so two seeds (EVERY=1) wait concurrently.
+  // Most of the time is spent waiting for outages and starts, so two seeds (EVERY=1) wait concurrently.
   it(`${isDeep ? "every scenario" : "a scenario"} that kills passes, and nothing is left behind`, async () => {
     const runs = await Promise.all(
       seeds.map((seed) => runRecorded(["sim", "run", ...chosen, "--own", "--seed", String(seed), "--json"]))
@@ -126,7 +126,7 @@ describe("sim run beside a demo", () => {
         lists: await Promise.all([...lists, ...more].map((line) => demo.done(...line.split(" "))))
       }
     }
-    // The time of a read is no part of the state.
+    // The time of the read is not part of the state.
     const written = async () => JSON.stringify(await state(), (name, value) => (name === "asOf" ? null : value))
     const before = await written()
     const run = await runRecorded(["sim", "run", ...three, "--seed", "1", "--data-dir", dataDir])

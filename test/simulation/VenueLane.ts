@@ -76,7 +76,7 @@ const excuses: ReadonlyArray<readonly [cause: VenuePath | null, words: RegExp]> 
 export class VenueLane {
   readonly core: InProcessVenue
   readonly desk: VenueDesk
-  /** Orders of clients by ref, and their trades by ref and trade id, as the venue said them last. */
+  /** The venue's last report of each client order by ref, and of each trade by ref and trade id. */
   readonly trading = { orders: new Map<string, VenueOrder>(), fills: new Map<string, VenueFill>() }
   /** Every event of an account, in the order of the numbers. */
   readonly events: Array<AccountEvent> = []

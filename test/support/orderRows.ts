@@ -1,7 +1,4 @@
-/**
- * Writes orders, fills and positions of a client into their tables by a turn, for tests of what reads show, without a
- * venue.
- */
+/** Writes orders, fills and positions of a client into their tables by a turn, for tests of reads without a venue. */
 import { Effect } from "effect"
 import type { OrderContext, OrderInput } from "../../src/machines/order/Order.ts"
 import { perpInput } from "../../src/machines/order/orderSamples.ts"

@@ -139,5 +139,5 @@ export type QuickClock = ReturnType<typeof quickClock>
  * timeouts can have the same length.
  */
 export const progressOn = ({ layer }: QuickClock): Layer.Layer<VenueProgress> =>
-  // The runtime provides what the intake needs.
+  // The runtime provides the dependencies of the intake.
   Layer.merge(VenueEvents.layer(venueHandlers) as Layer.Layer<VenueProgress>, layer)

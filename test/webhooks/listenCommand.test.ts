@@ -33,7 +33,7 @@ const startListening = (...args: ReadonlyArray<string>) =>
     return { authority, service, line, ran, ended, url: service.registrations[0]?.url ?? "" }
   })
 
-/** As a receiver with the real clock wants it. */
+/** Sends a delivery with the present time, which a receiver with the real clock requires. */
 const send = (url: string, ca: string, id: number, over: Parameters<typeof deliver>[3] = {}) =>
   Effect.promise(() => deliver(url, ca, id, { timestamp: String(Math.floor(Date.now() / 1_000)), ...over }))
 

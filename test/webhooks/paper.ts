@@ -1,4 +1,4 @@
-/** What a program prints, and a wait for a line of it: tests never sleep for output. */
+/** Collects the output of a program, and waits for a line of it, so that tests never sleep for output. */
 import { Effect } from "effect"
 
 export const paper = () => {

@@ -1,6 +1,6 @@
 /**
- * The simulated partner's webhook receiver over real TLS: what it believes, what it notices, how it misbehaves (doc 3,
- * Webhook registration and delivery; operator surface, `sim partner listen`).
+ * The simulated partner's webhook receiver over real TLS: which deliveries it accepts, which faults it reports, and how
+ * it misbehaves on purpose (doc 3, Webhook registration and delivery; operator surface, `sim partner listen`).
  */
 import { assert, describe, it } from "@effect/vitest"
 import { Deferred, Effect, Exit, Fiber, Scope } from "effect"
@@ -170,7 +170,7 @@ describe("the receiver", () => {
     assert.isTrue(failed > 230 && failed < 370, String(failed))
     assert.deepStrictEqual(answers({ duplicate: 1 }, 1), ["lost"])
     assert.deepStrictEqual(misbehave({ duplicate: 1 })(0, { event: "kyc.rejected", receipts: 2 }).type, "answer")
-    // A failure among what is to be lost leaves the choice of the others as it was.
+    // The first delivery is dropped by either rule, and the choices for later deliveries stay the same.
     assert.deepStrictEqual(answers({ duplicate: 0.5, fail: 1 }, 50).slice(1), answers({ duplicate: 0.5 }, 50).slice(1))
   })
 

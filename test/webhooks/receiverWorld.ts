@@ -1,4 +1,4 @@
-/** A receiver on a real TLS socket and a sender that signs as the service does: what the tests of the receiver talk with. */
+/** A receiver on a real TLS socket, and a sender that signs as the service does, for the tests of the receiver. */
 import { Effect, type Scope } from "effect"
 import { mkdtempSync, readFileSync, rmSync } from "node:fs"
 import { Agent, request } from "node:https"
@@ -90,7 +90,7 @@ export interface World {
   readonly arrival: () => Promise<void>
 }
 
-/** A receiver that knows `secret`, with a clock that stands at `now`. */
+/** A receiver that knows `secret`, with a clock that is stopped at `now`. */
 export const startWorld = (options: Partial<WebhookReceiverOptions> = {}): Effect.Effect<World, never, Scope.Scope> =>
   Effect.gen(function* () {
     const { folder, ca } = yield* localAuthority

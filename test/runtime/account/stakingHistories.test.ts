@@ -402,7 +402,7 @@ describe("A2-59: an overdue swap while events of the venue are outstanding", () 
     }
     assert.deepStrictEqual(pauses.slice(0, 5), [5_000, 5_000, 10_000, 20_000, 40_000])
     assert.deepStrictEqual([...new Set(pauses.slice(8))], [600_000])
-    // Another swap waits as long. Once an event is processed, the pauses begin again.
+    // The pause of another swap is as long. Once an event is processed, the pauses begin again.
     assert.strictEqual(pause(now + 1), 600_000)
     link.takenTo = maturityTs + 1
     assert.strictEqual(pause(now + 2), 5_000)

@@ -21,13 +21,13 @@ export interface CuttingProxy {
   /** The same database, reached through the proxy. */
   readonly url: Redacted.Redacted
   /**
-   * Cuts a connection at its next request (not forwarded) or its next answer (not passed on): the first one that talks,
-   * or the first of the application named.
+   * Cuts a connection at its next request (not forwarded) or its next answer (not passed on): the first connection with
+   * traffic, or the first one of the named application.
    */
   readonly cutNext: (what: "request" | "answer", application?: string) => void
   /** Acts when the next request of the application arrives, before the server gets it. */
   readonly whenNext: (application: string, act: () => void) => void
-  /** Delays the next request with this text, and closes its connection at our side. */
+  /** Delays the next request with this text, and closes its connection on the service's side. */
   readonly delayNext: (text: string) => void
   /** Whether a request is delayed. */
   readonly delays: () => boolean

@@ -11,10 +11,10 @@ import { deadline } from "../../../src/runtime/engine/deadline.ts"
 import { Unavailable } from "../../../src/runtime/engine/mailbox/DispatchError.ts"
 import { inTurn, withinTime } from "../../../src/runtime/engine/withinTime.ts"
 
-/** The whole process stands still, as it does after SIGSTOP. */
+/** Blocks the whole process, as SIGSTOP does. */
 const pause = (millis: number): void => void Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, millis)
 
-/** Two ends of a connection. */
+/** The two ends of a connection. */
 const connected = Effect.acquireRelease(
   Effect.promise(async (): Promise<readonly [Socket, Socket]> => {
     const server = createServer()
@@ -150,7 +150,7 @@ describe("pauses between failed attempts", () => {
       assert.isFalse(backoff.isRunning)
       assert.deepStrictEqual(yield* five, [100, 200, 400, 500, 500])
       assert.isTrue(backoff.isRunning)
-      // So many that the doubled delay is no longer a finite number.
+      // After 2,000 doublings the delay is no longer a finite number.
       for (let count = 0; count < 2_000; count++) assert.strictEqual(yield* backoff.next, 500)
       backoff.reset()
       assert.isFalse(backoff.isRunning)

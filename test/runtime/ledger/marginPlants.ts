@@ -40,7 +40,7 @@ const decided = (decision: string, at: number) =>
   `INSERT INTO decisions VALUES (${id}, ${client1}, 1, '${decision}', 'planted', 'ADMIN', ${at})`
 const noDecision = `DELETE FROM decisions WHERE id = ${id}`
 
-/** By the name of the check. */
+/** The plants by the name of the check that finds them. */
 export const marginPlants: Readonly<Record<string, readonly [plant: string, undo: string]>> = {
   "every write-off posting has the amount that its close-out shows": [episode({ writtenOff: "5.000000" }), noEpisode],
   "every close-out belongs to its client's partner": [episode({}, "DONE", "999"), noEpisode],

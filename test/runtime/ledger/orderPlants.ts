@@ -95,7 +95,7 @@ const noAsset = `DELETE FROM postings WHERE posting_id = ${id}; DELETE FROM ledg
 const heldAsset = `INSERT INTO balances VALUES (1, 'SOL', ${client1}, 7, 0, 0); ${asset}`
 const noHeldAsset = `DELETE FROM balances WHERE client_id = 1 AND currency = 'SOL'; ${noAsset}`
 
-/** By the name of the check. */
+/** The plants by the name of the check that finds them. */
 export const orderPlants: Readonly<Record<string, readonly [plant: string, undo: string]>> = {
   "every fill has its postings exactly once, and no other posting is booked as a fill": [fill(), noFill],
   "every spot order's payments and commission equal the totals of its fills": [

@@ -8,7 +8,7 @@ const changed = (from: string, to: string): readonly [string, string] => {
   ]
 }
 
-/** By the name of the check. */
+/** The plants by the name of the check that finds them. */
 export const statementPlants: Readonly<Record<string, readonly [plant: string, undo: string]>> = {
   "every statement's model is stored completely, with the hash and row count that it shows": [
     "UPDATE statement_models SET pieces = pieces + 1",

@@ -36,7 +36,7 @@ const swap = ({
      0, 0, 0, ${contract ?? "NULL"}, NULL, NULL, NULL, 1)`
 const noSwap = `DELETE FROM swaps WHERE id >= ${id - 1}`
 
-/** By the name of the check. */
+/** The plants by the name of the check that finds them. */
 export const swapPlants: Readonly<Record<string, readonly [plant: string, undo: string]>> = {
   "every taken swap has one principal posting, and every writer payment has one posting": [
     swap({ state: "OPEN", contract: 9 }),

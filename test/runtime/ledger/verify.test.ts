@@ -73,7 +73,7 @@ beforeAll(async () => {
 afterAll(() => service.stop())
 
 describe("what ledger verify finds", () => {
-  // By the name of the check: how the plant breaks the database, and how it is undone.
+  // The plants by the name of the check that finds them: the change of the database, and its reversal.
   const aPosting = "(SELECT max(posting_id) FROM postings WHERE client_id IS NULL)"
   const anItem = "(SELECT min(id) FROM settlement_items)"
   const withoutItem = [

@@ -1,4 +1,4 @@
-/** One of two clients of a test: its rows as they are committed, and all orders and episodes that it ever had. */
+/** One of the two clients of a test: its committed rows, and all its orders and episodes. */
 import { Effect } from "effect"
 import { SubjectState } from "../../../src/runtime/engine/mailbox/SubjectState.ts"
 import type { RowReads } from "../../../src/runtime/ports/RowReads.ts"

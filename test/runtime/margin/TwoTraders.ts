@@ -65,15 +65,15 @@ const moneyGates = orderGates.filter(({ gate }) => gate !== "verification")
 
 export type Wish = Pick<OrderBody, "symbol" | "side" | "type" | "qty"> & Partial<OrderBody>
 
-/** Amounts of one client, micro-USDC. */
+/** Figures of one client, micro-USDC. */
 export interface Standing {
-  /** At the marks. */
+  /** The equity at the present marks. */
   readonly equity: bigint
   readonly writtenOff: bigint
   /**
-   * The cost beyond the equity of all steps of the figures until the service and the venue came to rest, with the possible cost
-   * of the last step. The orders that work at a step count as filled; a stop that fires within the step counts as filled at its
-   * full bound.
+   * The total cost of the steps beyond the equity, up to the last rest of service and venue, together with the possible
+   * cost of the last step. Working orders count as filled at each step; a stop that fires within the step counts as
+   * filled at its full bound.
    */
   readonly beyond: bigint
   /** The value of all that reduce-only orders have closed, at the marks of that moment. */
@@ -254,13 +254,13 @@ export class TwoTraders {
     }
   }
 
-  /** The money that the house has paid, or will have to pay, for a client. */
+  /** The money that the house has paid for a client, and the money that it still has to pay. */
   private paidBy(trader: Trader): bigint {
     const { closeOutEquity } = accountIn(trader.state, this.facts).risk
     return trader.writtenOff() + (closeOutEquity < 0n ? -closeOutEquity : 0n)
   }
 
-  /** What the account lacks if its orders fill at their worst prices, micro-USDC. */
+  /** The equity that the account lacks if its orders fill at their worst prices, micro-USDC. */
   private lacking(trader: Trader): bigint {
     let lacks = -accountIn(trader.state, this.facts).risk.closeOutEquity
     for (const { symbol, context } of trader.orders().filter(isWorking)) {

@@ -39,7 +39,7 @@ export const allTrade: ClosingMarkets = {
 
 export interface Held {
   readonly symbol?: string
-  /** Signed. */
+  /** The net quantity, negative for a short. */
   readonly netQty: string
   readonly avgEntry?: string
   readonly openedAt?: number

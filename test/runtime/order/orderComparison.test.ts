@@ -153,7 +153,7 @@ describe("A2-103: positions, orders and trades", () => {
       [-6_000_000_000n, false],
       [-5_000_000_000n, false]
     ])
-    // Its event is in flight.
+    // The event of this order is in flight.
     assert.deepStrictEqual(settled(turnOf({ orders: [orderRow(7)] }), compared({ theirOrders: [there] })).sentences, [])
   })
 

@@ -328,7 +328,7 @@ describe("the protection of orders", () => {
     world.others("BUY", 121, 4)
     world.mark(121)
     while (world.deliverEvent());
-    // Its cancel is in flight, and it fills.
+    // The parent's cancel is in flight when it fills.
     world.others("SELL", 100, 6, "IOC")
     world.settle()
     assert.strictEqual(world.row(parent).state, "FILLED")

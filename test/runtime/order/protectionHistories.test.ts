@@ -124,7 +124,7 @@ class Watch {
   }
 }
 
-/** It traded, or the venue ended it. */
+/** True if the order traded, or the venue ended it. */
 const hasEndedByItself = ({ left, quantity, state, reason }: Order): boolean =>
   left < quantity || (state !== "WAITING" && state !== "WORKING" && reason !== "cancelled by the account")
 

@@ -20,7 +20,7 @@ const usdc = (micro: bigint) => moneyText(micro, "USDC")
 const sameFigure = (one: string, other: string) => new MoneyDecimal(one).eq(other)
 
 const someSymbol = fc.constantFrom(perp, gold, spot)
-/** In tenths; for gold a fifteenth as much. */
+/** A price level in tenths of a USDC; a price of gold is a fifteenth of it. */
 const someLevel = fc.integer({ min: 300_000, max: 900_000 })
 const priceIn = (symbol: string, level: number) => text(symbol === gold ? Math.floor(level / 15) : level, 1)
 

@@ -59,7 +59,7 @@ const rowsOf = (clientId: number) => {
       state: clientId === 3 ? ("FLAT" as const) : ("OPEN" as const)
     })),
     leverages: clientId % 2 === 0 ? [{ ...leverages, clientId }] : [],
-    // Of another position, of another day, and of today.
+    // Loss notices of another position, of another day, and of today.
     lossNotices: [
       {
         ...lossNotices,

@@ -53,7 +53,7 @@ export class StatedLife {
   readonly naive: NaiveAccount
   readonly loans = new NaiveSwaps()
   readonly contracts = new Map<number, NaiveContract>()
-  /** Of bitcoin. */
+  /** The client's acquisitions and disposals of bitcoin. */
   readonly moves: Array<NaiveMove> = []
   /** Costs that the client paid, micro-USDC. */
   readonly costs: Array<{ readonly at: number; readonly kind: CostKind; readonly amount: bigint }> = []

@@ -1,7 +1,7 @@
 /**
- * The results of statement jobs over random lives, from a real database: a night makes statements exactly for the
- * clients with executions in its day; its models equal those of a request, to the byte; equities derived from present
- * holdings equal those of the replay; and COSTS is the same by either (STS-25, STS-28, STS-29).
+ * The results of statement jobs over random lives, from a real database. An end-of-day run makes statements exactly for
+ * the clients with executions in its day. Its models equal those of a request, to the byte. Equities derived from
+ * present holdings equal those of the replay, and COSTS is the same by either (STS-25, STS-28, STS-29).
  */
 import { PgClient } from "@effect/sql-pg"
 import { assert, describe, it } from "@effect/vitest"
@@ -59,7 +59,7 @@ const working = <A, E>({ bench, life }: Stated, work: (tools: JobTools) => Effec
 
 const nightOf = (day: number) => ({ from: day, to: day + dayMillis })
 
-/** The night of a day: its clients, and its statements. */
+/** The end-of-day run of a day: its clients, and its statements. */
 const night = (stated: Stated, day: number) =>
   working(stated, (tools) =>
     Effect.gen(function* () {
@@ -158,7 +158,10 @@ const equityBreak = async ({ bench }: Stated): Promise<string | null> => {
   return rows.reduce<string | null>((first, row) => first ?? replay.take(row), null)
 }
 
-/** It finds one micro-USDC too much in the last equity, one unvalued holding too many, and a missing equity. */
+/**
+ * Checks that `ledger verify` finds one micro-USDC too much in the last equity, one unvalued holding too many, and a
+ * missing equity.
+ */
 const findsBreaks = async (stated: Stated): Promise<void> => {
   const { bench } = stated
   const found = () => equityBreak(stated)
@@ -227,7 +230,7 @@ describe("jobs over random lives", () => {
             const kept = await byReplay(stated, periodFrom, periodTo)
             const expected = kept.map(keptOf)
             assert.deepStrictEqual(equities(await equitiesOf(stated, periodFrom, periodTo)), expected)
-            // From a midnight on at which all of its trades had been made: derived from present holdings, without a
+            // For midnights after the client's last trade, equities are derived from present holdings, without a
             // replay.
             for (const from of [periodTo - 2 * dayMillis, periodTo - 40 * dayMillis]) {
               const some = equities(await equitiesOf(stated, from, periodTo))

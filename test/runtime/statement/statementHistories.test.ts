@@ -303,7 +303,7 @@ describe("what nobody knew the value of", () => {
       const totals = (model: Model) => model.sections.at(-1)
       const known = await stated.model("TAX", year)
       assert.notProperty(totals(known), "holdingsValued")
-      // As booked if the asset has no market.
+      // Removes the stored marks, as if the assets had no market at the booking.
       await bench.query("ALTER TABLE ledger_transactions DISABLE TRIGGER ALL")
       await bench.query(
         `UPDATE ledger_transactions SET refs = (refs::jsonb || '{"mark":null,"markTs":null,"valueUsdc":null}'::jsonb)::json

@@ -45,7 +45,7 @@ describe("lanes of calls", () => {
     for (const ref of ["O-1", "O-1-c1", "O-2"]) lanes.add(call(7, ref))
     assert.deepStrictEqual(begun(lanes), ["O-1", "O-2"])
     lanes.forget("O-1")
-    // Its place is occupied until the answer arrives.
+    // O-1 occupies its place until its answer arrives.
     assert.deepStrictEqual([begun(lanes), lanes.has("O-1"), lanes.running], [[], false, 2])
     lanes.free(call(7, "O-1"), true)
     assert.deepStrictEqual(begun(lanes), ["O-1-c1"])

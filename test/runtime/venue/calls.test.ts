@@ -113,7 +113,7 @@ describe("calls of the venue", () => {
     ["refused", { refused: "the market is halted" }, "REFUSED", [1, 0]]
   ] as const)("A2-26: a call %s", (_, fault, state, came) => {
     const world = new CallWorld((name) => (name === "placeOrder" ? fault : { toVenue: 2, toCaller: 2 }))
-    // No event reports it first.
+    // No event reports the outcome before the answer.
     world.venue.deaf = true
     const process = world.launch()
     const [id] = (process.probe(7, 1), world.run(3), [...world.probes.keys()])

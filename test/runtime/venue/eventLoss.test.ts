@@ -99,7 +99,7 @@ describe("events that the venue keeps no more", () => {
       accountEvents: (of, after) =>
         Effect.map(venue.accountEvents(of, after), (found) => found.filter(({ number }) => (number ?? 0) > gone))
     }))
-    // Two further events of the account. Of the three that were not received, the first one is lost.
+    // Two further events of the account. Three events were not received, and the venue no longer has the first of them.
     for (let n = 0; n < 2; n++) world.venue.publish(account, saying(orderOf(null)))
     world.venue.forgotten = world.venue.events.length
     gone = 2

@@ -58,7 +58,7 @@ describe("Partners beside each other", () => {
       healthy.received.map(({ id }) => id),
       [...queued]
     )
-    // Still hanging: four each and no more, and none was answered.
+    // Four requests of each slow partner are open, and none was answered.
     assert.strictEqual(hanging.length, 12)
     assert.isAtLeast(mine.stats().inFlight, 12)
     for (const answer of hanging.splice(0)) answer()

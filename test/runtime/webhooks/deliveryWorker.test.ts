@@ -251,7 +251,7 @@ describe("Claims of a worker", () => {
     await reached(late, "RETRYING", 1)
     answer(order.indexOf(late), 200)
     assert.deepInclude((await reached(late, "SENT")).context, { lastStatus: 200, error: null })
-    // The other way round: the first worker fails while the second still tries.
+    // For the other delivery, the first worker fails while the second still tries.
     answer(order.indexOf(ignored), 500)
     await until("the slow worker to be done", () => slow.stats().held === 0)
     assert.deepInclude(await world.delivery(ignored), { state: "PENDING" })
