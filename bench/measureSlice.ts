@@ -2,7 +2,7 @@
 import type { SliceResult } from "./load/protocol.ts"
 import { cpuMicros, machineCpuMicros, serverCpuMicros, usedBetween } from "./processFacts.ts"
 
-/** What each side used per acknowledged request, in microseconds of processor time. */
+/** The processor time of each side per acknowledged request, microseconds. */
 export interface Used {
   readonly appMicros: number
   readonly databaseMicros: number

@@ -1,6 +1,6 @@
 /**
- * The part that compares the systems: interleaved slices (service, typical, tuned, repeatedly) after a warm-up of each,
- * with medians over the rounds. By the interleaving, faster and slower moments of the machine affect all systems alike.
+ * Compares the systems by interleaved slices (service, typical, tuned, repeatedly) after a warm-up of each, with
+ * medians over the rounds. By the interleaving, faster and slower moments of the machine affect all systems alike.
  */
 import { percentile } from "./load/protocol.ts"
 import type { Measured, Systems } from "./Systems.ts"

@@ -1,4 +1,7 @@
-/** What the simulated venue adds to the start of a sandbox: later starts with it beside starts that name another venue. */
+/**
+ * Measures the time that the simulated venue adds to the start of a sandbox: later starts with it beside starts that
+ * name another venue.
+ */
 import { writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { type Spread, spreadOf } from "../rounds.ts"

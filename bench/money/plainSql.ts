@@ -100,7 +100,7 @@ const book = async ({ run, ids, partnerId }: Desk, { key, type, clientId, change
   if (house !== 0n) await run("house", [house])
 }
 
-/** Writes event, audit row and token of a step. */
+/** Writes the event, the audit row and the commit token of a step. */
 const note = async (
   { run, ids, partnerId }: Desk,
   clientId: number,

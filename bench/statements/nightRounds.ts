@@ -1,7 +1,7 @@
 /**
- * A night: TRANSACTIONS statements of very many clients with a number of trades of the day each, made by the service's
- * own job once its clock has passed midnight. The reference is a loop over clients by plain SQL. Another partner's
- * callers are measured at the same time.
+ * An end-of-day run: TRANSACTIONS statements of very many clients with a number of trades of the day each, made by the
+ * service's own job once its clock has passed midnight. The reference is a loop over clients by plain SQL. Another
+ * partner's callers are measured at the same time.
  */
 import type { PacedLoadQuestion, PacedResult } from "../contracts/protocol.ts"
 import { Child } from "../child.ts"
@@ -46,7 +46,7 @@ type Load = Child<PacedLoadQuestion, PacedResult>
 
 const cash = "1000000.00"
 const dayMillis = 86_400_000
-/** The night's statements are due half an hour after midnight, ms. */
+/** The statements of an end-of-day run are due half an hour after midnight, ms. */
 const afterNight = 31 * 60_000
 const patienceMillis = 3 * 3_600_000
 const concurrencies = [4, 8, 16] as const

@@ -1,8 +1,8 @@
 /**
- * A night's statements by plain SQL, in a process of its own: for each client a query of its executions, a model as
- * text with its hash, and a transaction with the rows that the service stores for it (model, piece, statement,
- * notification, event, audit row), on several connections with prepared statements. It leaves out cuts, seals, the
- * canonical form, encryption, and the progress that a restart would need.
+ * The statements of an end-of-day run by plain SQL, in a process of its own: for each client a query of its executions,
+ * a model as text with its hash, and a transaction with the rows that the service stores for it (model, piece,
+ * statement, notification, event, audit row), on several connections with prepared statements. It leaves out cut-offs,
+ * seals, the canonical form, encryption, and the progress that a restart would need.
  */
 import { createHash } from "node:crypto"
 import { Pool } from "pg"

@@ -1,6 +1,9 @@
 /** The messages between the statements part and its loop over clients. */
 
-/** A night's statements by a loop over clients, with this concurrency. It reads one database and writes another. */
+/**
+ * The statements of an end-of-day run by a loop over clients, with this concurrency. It reads one database and writes
+ * another.
+ */
 export interface PlainNightQuestion {
   readonly databaseUrl: string
   readonly ownUrl: string

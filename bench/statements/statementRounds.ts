@@ -1,4 +1,6 @@
-/** The statements part, each row on a data directory of its own: large statements with their files, and nights. */
+/**
+ * The statements part, each row on a data directory of its own: large statements with their files, and end-of-day runs.
+ */
 import { type FileFindings, type FilePlan, measureFiles } from "./fileRounds.ts"
 import { measureNights, type NightFindings, type NightPlan } from "./nightRounds.ts"
 
@@ -22,7 +24,7 @@ export interface StatementPlan {
 export interface StatementFindings {
   readonly files: FileFindings | null
   readonly night: NightFindings | null
-  /** The night with ten times the clients. */
+  /** The end-of-day run with ten times the clients. */
   readonly nights: NightFindings | null
 }
 

@@ -9,8 +9,8 @@ import { moneyDecimals, rateDecimals, textOf } from "./texts.ts"
 import type { VenueParts } from "./VenueParts.ts"
 
 /**
- * At a funding time, pays every perpetual position, or publishes it unpriced while the fault is in force. Does nothing at
- * any other time.
+ * At a funding time, pays every perpetual position; while the fault `unpriced-funding` is in force, publishes its stamp
+ * without a mark and pays later. Does nothing at any other time.
  */
 export const stampFunding = (parts: VenueParts): void => {
   const { funding, exchange, clock, settings } = parts

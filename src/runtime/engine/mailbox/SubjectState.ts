@@ -35,7 +35,10 @@ export class SubjectState {
   private readonly lists = new Map<TableName, ReadonlyArray<object>>()
   /** Memoised results, each until a row of its tables changes. */
   private readonly views = new Map<Reading<unknown, never>, unknown>()
-  /** The sums of `returning` by currency: an account may have very many rows. */
+  /**
+   * Sums of `returning` by currency, updated with each row, because an account may have too many rows to add up at each
+   * read.
+   */
   private readonly backs = new Map<string, bigint>()
 
   constructor(subject: SubjectKey, image: SubjectImage) {

@@ -57,7 +57,7 @@ export class HeldLocks {
     return [...new Set([...this.held.values()].slice(0, batchLimit).flat())].slice(0, batchLimit)
   }
 
-  /** Forgets the locks shown by these commits that are no longer held. */
+  /** Removes the locks that only these commits show and that are no longer held. */
   dropShownBy(commits: ReadonlySet<Commit>, held: ReadonlyMap<string, unknown>): void {
     for (const [name, shown] of this.held) {
       if (!held.has(name) && shown.every((commit) => commits.has(commit))) this.delete(name)
