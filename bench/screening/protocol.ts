@@ -17,7 +17,7 @@ export interface ScreeningAnswer {
   /** Heap of the index with its entries, and of the entries alone, in MB. */
   readonly indexMegabytes: number
   readonly entriesMegabytes: number
-  /** By round, microseconds. */
+  /** Microseconds for one client, one figure per round. */
   readonly p50Micros: ReadonlyArray<number>
   readonly p99Micros: ReadonlyArray<number>
   readonly scanMicros: ReadonlyArray<number>

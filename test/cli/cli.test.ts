@@ -102,7 +102,7 @@ describe("operator surface, exit status 2: wrong usage", () => {
     assert.deepStrictEqual([ran.status, ran.stdout, ran.stderr], [exitStatus.done, `${version}\n`, ""])
   })
 
-  it("help is no failure, and names every option of every command", async () => {
+  it("help succeeds, and names every option of every command", async () => {
     const help = await runRecorded(["key", "issue", "--help"])
     assert.deepStrictEqual([help.status, help.stderr], [exitStatus.done, ""])
     for (const option of ["--label", "--scope", "--json", "--yes", "--data-dir", "--url", "--operator-key", "--ca"]) {
@@ -111,7 +111,7 @@ describe("operator surface, exit status 2: wrong usage", () => {
   })
 })
 
-describe("operator surface, exit status 2: a text that is no id", () => {
+describe("operator surface, exit status 2: a text that is not an id", () => {
   it.each(["", ".", ".."])("%j is refused before a request is sent", async (id) => {
     const there = ["--url", "https://127.0.0.1:1", "--operator-key", "bok_x"]
     const ran = await runRecorded(["order", "show", id, "--json", ...there])
@@ -125,7 +125,7 @@ describe("operator surface, exit status 3: service unreachable", () => {
     assert.deepStrictEqual([ran.status, ran.stdout, ran.refusal.code], [exitStatus.unreachable, "", 5030])
   })
 
-  it("nobody listens", async () => {
+  it("no server listens", async () => {
     const ran = await runRecorded([
       "partner",
       "list",
@@ -138,7 +138,7 @@ describe("operator surface, exit status 3: service unreachable", () => {
     assert.deepStrictEqual([ran.status, ran.stdout, ran.refusal.code], [exitStatus.unreachable, "", 5030])
   })
 
-  it("somebody else listens", async () => {
+  it("another program listens", async () => {
     const { place, close } = await serverOf((_, response) => response.end("<html>hello</html>"))
     const ran = await runRecorded(["partner", "list", "--operator-key", "bok_x", ...place])
     close()
@@ -177,7 +177,7 @@ describe("operator surface, a refused operator key", () => {
   )
 })
 
-describe("operator surface, where the service is", () => {
+describe("operator surface, the address of the service", () => {
   const key = file("operator.key", "bok_file\n")
   const ca = file("ca.pem", "CA of the directory")
   const otherCa = file("other.pem", "CA of the option")
@@ -222,7 +222,7 @@ describe("operator surface, where the service is", () => {
   })
 
   it.each(["http://127.0.0.1:1", "HTTP://service:8080", "ws://service", "ftp://service", "file:///service"])(
-    "the key never travels over %s: by option, environment or service file",
+    "the key is never sent over %s: by option, environment or service file",
     async (url) => {
       const insecure = mkdtempSync(join(folder, "insecure-"))
       writeFileSync(join(insecure, "service.json"), JSON.stringify({ url, operatorKeyFile: key }))
@@ -243,7 +243,7 @@ describe("operator surface, where the service is", () => {
     ["no url in words", { dataDir: folder, url: "not a url" }, exitStatus.usage],
     ["no readable CA", { dataDir: folder, ca: join(folder, "missing.pem") }, exitStatus.usage],
     ["no service", { dataDir: join(folder, "none") }, exitStatus.unreachable]
-  ])("%s is a failure of its own", (_, globals, status) => {
+  ])("%s has its own failure", (_, globals, status) => {
     let failure: CliFailure | null = null
     try {
       findConnection(globals, recordingIo().io)
@@ -254,14 +254,14 @@ describe("operator surface, where the service is", () => {
   })
 })
 
-describe("operator surface, questions", () => {
+describe("operator surface, confirmations", () => {
   const revoke = ["key", "revoke", "1", "--url", "https://127.0.0.1:1", "--operator-key", "bok_x"]
 
-  it("what can not be shown is not asked", async () => {
+  it("a confirmation without a terminal is not shown", async () => {
     assert.strictEqual((await runRecorded(revoke)).status, exitStatus.unreachable)
   })
 
-  it("--yes skips the question; without a terminal it is demanded, and nothing is called", async () => {
+  it("--yes skips the confirmation; without a terminal it is required, and nothing is called", async () => {
     assert.strictEqual((await runRecorded([...revoke, "--yes"])).status, exitStatus.unreachable)
     for (const terminal of [true, false]) {
       const ran = await runRecorded([...revoke, "--json"], { terminal, canPrompt: () => false })
@@ -316,7 +316,7 @@ describe("operator surface, serve", () => {
     })
   })
 
-  it("every option arrives; an option wins over the settings file", async () => {
+  it("every option is passed on; an option takes precedence over the settings file", async () => {
     const config = file(
       "settings.json",
       JSON.stringify({ port: 1, host: "0.0.0.0", sandbox: true, edgeHost: ["10.0.0.0/8"] })
@@ -442,7 +442,7 @@ describe("operator surface, machines without a service", () => {
     assert.match(mermaid.text, /^stateDiagram-v2/)
   })
 
-  it("--output writes the picture and says so", async () => {
+  it("--output writes the picture and reports it", async () => {
     const output = join(folder, "partner.svg")
     const ran = await runRecorded(["machine", "show", "partner", "--format", "svg", "--output", output, "--json"])
     assert.deepStrictEqual(ran.json, { name: "partner", format: "svg", output })

@@ -54,7 +54,7 @@ describe("the command line and the operator contract", () => {
     }
   })
 
-  it("a noun whose command is missing, or stands in no tree, is named", () => {
+  it("a noun without a command, or outside of the tree, is named", () => {
     const voucher = 'export const addVoucherCommands = () => cli.call((api) => api.voucher["pay-out"]())'
     const planted = new Map([...files, ["commands/voucher.ts", voucher]])
     assert.deepStrictEqual(unwired(planted), ["commands/voucher.ts: addVoucherCommands"])

@@ -27,7 +27,7 @@ const inFile = (script: string): string => {
 
 describe("brokerage completion", () => {
   it.skipIf(!hasTool("bash"))(
-    `bash offers commands, options and tokens where they stand${skipNote("bash")}`,
+    `bash offers commands, options and tokens at their places${skipNote("bash")}`,
     async () => {
       const { stdout, status } = await runRecorded(["completion", "bash"])
       assert.strictEqual(status, 0)
@@ -43,7 +43,7 @@ describe("brokerage completion", () => {
   )
 
   it.skipIf(!hasTool("fish"))(
-    `fish offers the same, behind options of the root too, and complains of nothing${skipNote("fish")}`,
+    `fish offers the same, after options of the root too, and reports no error${skipNote("fish")}`,
     async () => {
       const { stdout } = await runRecorded(["completion", "fish"])
       const asked = (line: string): ReadonlyArray<string> => {
@@ -60,7 +60,7 @@ describe("brokerage completion", () => {
     }
   )
 
-  it.skipIf(!hasTool("zsh"))(`zsh takes it as the completion of brokerage${skipNote("zsh")}`, async () => {
+  it.skipIf(!hasTool("zsh"))(`zsh accepts the script as the completion of brokerage${skipNote("zsh")}`, async () => {
     const { stdout } = await runRecorded(["completion", "zsh"])
     const asked = [
       "autoload -U compinit; compinit -D -u",

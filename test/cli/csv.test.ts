@@ -45,7 +45,7 @@ describe("csv", () => {
     for (const size of [1, 2, 100]) assert.deepStrictEqual(fieldsOf(text, size), records)
   })
 
-  it("RFC 4180: a record knows the line it begins on", () => {
+  it("RFC 4180: a record has the number of its first line", () => {
     assert.deepStrictEqual(
       read('h\n"a\nb"\n\nc\n').map(({ line }) => line),
       [1, 2, 4, 5]
@@ -71,7 +71,7 @@ describe("csv", () => {
     }
   })
 
-  it("RFC 4180: what is written reads back the same, in pieces of any length", () => {
+  it("RFC 4180: written records read back the same, in pieces of any length", () => {
     const field = fc.string({ unit: fc.constantFrom(...'ab,"\r\n é'), maxLength: 6 })
     fc.assert(
       fc.property(

@@ -66,9 +66,9 @@ describe("operator surface, times as people write them", () => {
     "2026-11-01T09:30z",
     "1969-12-31",
     "2026-11-01T00:00\n"
-  ])("%j is none", (text) => assert.isNull(parseMoment(text, "ago", noon)))
+  ])("%j is no moment", (text) => assert.isNull(parseMoment(text, "ago", noon)))
 
-  it("a date alone takes no duration, and an option says what it takes and keeps its bound", () => {
+  it("a date alone takes no duration, and an option names its form and keeps its limit", () => {
     assert.isNull(parseDate("2h"))
     const { parseArg, description } = momentOption("--to <time>", "before", { latest: 1_000 })
     assert.match(description, /^before: 2h, 2026-11-01/)
@@ -77,18 +77,21 @@ describe("operator surface, times as people write them", () => {
     assert.throws(() => parseArg?.("2x", undefined), /It must be a time such as 2h/)
   })
 
-  it.each(["1000000000", "1795132800", "99999999999"])("%s is one of seconds, and says milliseconds", (text) => {
-    const { parseArg } = momentOption("--to <time>", "before")
-    assert.throws(
-      () => parseArg?.(text, undefined),
-      `${text} is a number of seconds: write it in Unix milliseconds, ${text}000.`
-    )
-  })
-  it.each(["0", "999999999", "100000000000", "1795132800000"])("%s may be one of milliseconds", (text) => {
+  it.each(["1000000000", "1795132800", "99999999999"])(
+    "%s is refused as seconds, and the sentence names milliseconds",
+    (text) => {
+      const { parseArg } = momentOption("--to <time>", "before")
+      assert.throws(
+        () => parseArg?.(text, undefined),
+        `${text} is a number of seconds: write it in Unix milliseconds, ${text}000.`
+      )
+    }
+  )
+  it.each(["0", "999999999", "100000000000", "1795132800000"])("%s counts as milliseconds", (text) => {
     assert.strictEqual(momentOption("--to <time>", "before").parseArg?.(text, undefined), Number(text))
   })
 
-  it("a date as an end that belongs to its period is its last millisecond; a time of day is what it says", () => {
+  it("a date as an inclusive end is its last millisecond; a time of day is itself", () => {
     const { parseArg } = momentOption("--to <time>", "inclusive", { isLastMoment: true })
     assert.strictEqual(parseArg?.("2026-10-31", undefined), Date.UTC(2026, 10, 1) - 1)
     assert.strictEqual(parseArg?.("2026-10-31T00:00", undefined), Date.UTC(2026, 9, 31))
@@ -131,7 +134,7 @@ const refusalOf = (run: () => unknown): readonly [status: number, sentence: stri
 }
 
 describe("operator surface, profiles", () => {
-  it("paths are seen from the profile's folder; what it does not say is null; names are sorted", () => {
+  it("paths are relative to the profile's folder; absent members are null; names are sorted", () => {
     write("prod", { url: "https://b.example:8443", ca: "prod.pem", operatorKeyFile: keyFile })
     write("bare", { url: "https://b.example" })
     writeFileSync(join(profiles, "no profile.json"), "{}")
@@ -162,14 +165,14 @@ describe("operator surface, profiles", () => {
     ],
     ["urlless", { ca: "x" }, /url is missing/],
     ["number", { url: "https://b", ca: 1 }, /ca must be a path/]
-  ] as const)("%s is wrong usage that says why", (name, content, said) => {
+  ] as const)("%s is wrong usage with a reason", (name, content, said) => {
     if (content !== null) write(name, content)
     const [status, sentence] = refusalOf(() => readProfile(name, env))
     assert.strictEqual(status, 2)
     assert.match(sentence, said)
   })
 
-  it("nothing of a profile is mixed with the environment: the key of one service never goes to another", () => {
+  it("a profile is never mixed with the environment: the key of one service is never sent to another", () => {
     write("bare", { url: "https://b.example" })
     const { io } = recordingIo({ env: { ...env, BROKERAGE_OPERATOR_KEY: "bok_other", BROKERAGE_URL: "https://other" } })
     assert.match(refusalOf(() => findConnection({ profile: "bare" }, io))[1], /An operator key is needed/)
@@ -189,7 +192,7 @@ const marked: ReadonlyArray<readonly [mark: string, write: (text: string) => Uin
   ["UTF-16, the other way round", (text) => Buffer.from(`\ufeff${text}\n`, "utf16le").swap16()]
 ]
 
-describe("operator surface, what shells and editors add", () => {
+describe("operator surface, bytes that shells and editors add", () => {
   it.each(marked)("a key with %s is the key, in a file, an option and a variable", (_, written) => {
     const bytes = written("bok_one")
     writeFileSync(join(folder, "marked.key"), bytes)
@@ -213,7 +216,7 @@ describe("operator surface, what shells and editors add", () => {
   })
 
   it.each(["bok_a\nbok_b", "bok_\u0000a", "bok_\u00e9", "b\u0000o\u0000k\u0000", "\ufffd\ufffdb", "x".repeat(1_025)])(
-    "%j is no key, and refused in one sentence wherever it stands",
+    "%j is no key, and refused in one sentence from every source",
     async (text) => {
       writeFileSync(join(folder, "marked.key"), text)
       const places: ReadonlyArray<readonly [globals: object, variables: Record<string, string>]> = [
@@ -238,7 +241,7 @@ describe("operator surface, what shells and editors add", () => {
     }
   )
 
-  it("a file that is no text is refused in one sentence", () => {
+  it("a file that is not text is refused in one sentence", () => {
     const bytes = Buffer.from([0xff, 0xfe, 0x62])
     writeFileSync(join(profiles, "bytes.json"), bytes)
     assert.match(refusalOf(() => readProfile("bytes", env))[1], /bytes\.json is not UTF-8 or UTF-16 text\.$/)

@@ -47,9 +47,9 @@ const socketsOf = async (call: CallService): Promise<number> => {
 }
 
 describe("calls of the service from the command line", () => {
-  it("each on its own opens a socket", async () => assert.strictEqual(await socketsOf(callService), 3))
+  it("each separate call opens a socket", async () => assert.strictEqual(await socketsOf(callService), 3))
 
-  it("those of one run share one, until it ends; another key is another connection", async () => {
+  it("calls of one run share a socket until the run ends; another key has another connection", async () => {
     const services = keepServices()
     assert.strictEqual(await socketsOf(services.call), 1)
     await services.call({ ...connection, operatorKey: "bok_two" }, (api) => api.clock.show())

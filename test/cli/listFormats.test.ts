@@ -68,7 +68,7 @@ describe("OpenSanctions, simple table", () => {
     assert.deepStrictEqual(report, { notPersons: 2, badLines: [], unread: 1, unreadAt: ["line 4, country"] })
   })
 
-  it("says which list only when it is told", async () => {
+  it("requires the option that names the list", async () => {
     const path = file(openSanctions + row("Person", "Ivo Zebrow", "", "", ""))
     assert.include(await refused(path), "The list must be one of: SANCTIONS, PEP.")
   })
@@ -95,12 +95,12 @@ describe("CSV with a header row", () => {
     }
   )
 
-  it("refuses two columns for one thing", async () => {
+  it("refuses two columns with one meaning", async () => {
     const path = file("name,dob,birth_date\nIvo Zebrow,1961,1962\n")
     assert.include(await refused(path, { list: "PEP" }), "Two columns are the dob")
   })
 
-  it("leaves out what has no readable name, as many as it is told to, each with its line", async () => {
+  it("leaves out lines without a readable name, up to the given number, each with its line", async () => {
     const lines = [
       "name,dob,list",
       "Good Name,1960,PEP",
@@ -122,7 +122,7 @@ describe("CSV with a header row", () => {
     assert.include(await refused(path), "line 3: The name is required.")
   })
 
-  it("counts a field that can't be read as unknown, beside those that can", async () => {
+  it("counts an unreadable field as unknown, beside the readable ones", async () => {
     const path = file("name,aliases,dob,country,list\nIvo Zebrow,\u0001;Zebra,1961;circa 1970,Atlantis,PEP\n")
     const { lines, report } = await read(path)
     assert.deepStrictEqual(lines, ["PEP|Ivo Zebrow|1961|", "PEP|Ivo Zebrow||", "PEP|Zebra|1961|", "PEP|Zebra||"])
@@ -135,7 +135,7 @@ describe("CSV with a header row", () => {
     assert.deepStrictEqual([report.unread, report.unreadAt.length, report.unreadAt.at(-1)], [130, 100, "line 101, dob"])
   })
 
-  it("has a largest record and a largest entry", async () => {
+  it("limits the size of a record and of an entry", async () => {
     assert.include(await refused(file(`name\n"${"x".repeat(1_100_000)}`)), "line 2: A record is too long.")
     const many = Array.from({ length: 200 }, (_, n) => `A${n}`).join(";")
     const dates = Array.from({ length: 100 }, (_, n) => String(1900 + n)).join(";")
@@ -145,7 +145,7 @@ describe("CSV with a header row", () => {
     assert.include(await refused(wide, { list: "PEP" }), "line 2: An entry may have at most 10000 names")
   })
 
-  it("is read in UTF-16 where its mark shows that, and refused in a sentence where it is not text", async () => {
+  it("reads UTF-16 with its mark, and refuses a file that is not text in a sentence", async () => {
     const text = "\ufeffname,list\nIvo Žebrow,PEP\n"
     for (const bytes of [Buffer.from(text, "utf16le"), Buffer.from(text, "utf16le").swap16(), Buffer.from(text)])
       assert.deepStrictEqual((await read(file(bytes))).lines, ["PEP|Ivo Žebrow||"])
@@ -167,7 +167,7 @@ describe("JSON", () => {
       "json"
     )
 
-  it("understands the fields of CSV, lists where there may be several", async () => {
+  it("reads the fields of CSV, with lists for several values", async () => {
     const { lines } = await read(document({ aliases: ["Zebra"], birth_date: ["1961", "1962"], countries: ["PL"] }))
     assert.deepStrictEqual(lines, [
       "PEP|Ivo Zebrow|1961|PL",
@@ -197,7 +197,7 @@ describe("JSON", () => {
     assert.include(await refused(document({}, { persons: [] })), 'The member "persons" is not known')
   })
 
-  it("is read in UTF-16 where its mark says so", async () => {
+  it("reads UTF-16 with its mark", async () => {
     const text = JSON.stringify({ entries: [{ name: "Ivo Zebrow", list: "PEP" }] })
     assert.deepStrictEqual((await read(file(Buffer.from(`\ufeff${text}`, "utf16le"), "json"))).lines, [
       "PEP|Ivo Zebrow||"
@@ -219,7 +219,7 @@ describe("OFAC", () => {
   const remarks =
     "DOB 31 Aug 1960; alt. DOB Sep 1958; alt. DOB circa 1955; POB Beirut, Lebanon; nationality Lebanon; alt. citizen Korea, North; Gender Male; Passport 042833 (Lebanon); a.k.a. 'ABU ZEBRA'; Linked To: ZEBRA FRONT."
 
-  it("takes alternate names, and of the remarks birth dates, nationalities and further names", async () => {
+  it("reads alternate names, and from the remarks birth dates, nationalities and further names", async () => {
     const path = sdn(
       record(36, "ZEBRA AIRLINES", "-0- ", ""),
       record(2674, "ZEBROW, Ivo", '"individual"', remarks),
@@ -251,7 +251,7 @@ describe("OFAC", () => {
     assert.include(await refused(path, { alternateNames: path }), "The file of --alternate-names can't be read")
   })
 
-  it("goes on in the file of comments where a remark is too long, and says where it can't", async () => {
+  it("continues in the file of comments if a remark is too long, and names the lines where it can't", async () => {
     const whole = `${"Linked To: ZEBRA FRONT; ".repeat(41)}nationality Lebanon; a.k.a. 'THE ZEBRA'.`
     const path = sdn(record(2674, "ZEBROW, Ivo", '"individual"', whole.slice(0, 1_000)))
     const alternateNames = alternates('2674,1795,"aka","ZEBROV, Iwo",-0- ')
@@ -303,7 +303,7 @@ describe("European Union", () => {
     assert.deepStrictEqual(report, { notPersons: 1, badLines: [], unread: 1, unreadAt: ["line 3, dob"] })
   })
 
-  it("is read in the encoding that it declares or that its mark shows, and refused in a sentence in any other", async () => {
+  it("is read in the encoding that it declares or that its mark shows; any other encoding is refused in a sentence", async () => {
     const text = (encoding: string) => `<?xml version="1.0" encoding="${encoding}"?>\n<export>${person}</export>`
     const person =
       '<sanctionEntity><subjectType code="person"/><nameAlias wholeName="Ivo \u00e9brow"/></sanctionEntity>'
@@ -373,7 +373,7 @@ describe("United Nations", () => {
     assert.deepStrictEqual(report, { notPersons: 1, badLines: [], unread: 0, unreadAt: [] })
   })
 
-  it("takes a date that is near as unknown", async () => {
+  it("reads an approximate date as unknown", async () => {
     const { lines, report } = await read(
       un(
         "<INDIVIDUAL><FIRST_NAME>IVO</FIRST_NAME><INDIVIDUAL_DATE_OF_BIRTH><TYPE_OF_DATE>APPROXIMATELY</TYPE_OF_DATE><YEAR>1961</YEAR></INDIVIDUAL_DATE_OF_BIRTH></INDIVIDUAL>"
@@ -382,7 +382,7 @@ describe("United Nations", () => {
     assert.deepStrictEqual([lines, report.unreadAt], [["SANCTIONS|IVO||"], ["line 3, dob"]])
   })
 
-  it("leaves out a person without a name when it is told to", async () => {
+  it("leaves out a person without a name if it is allowed to", async () => {
     const path = un("<INDIVIDUAL><DATAID>1</DATAID></INDIVIDUAL><INDIVIDUAL><FIRST_NAME>IVO</FIRST_NAME></INDIVIDUAL>")
     assert.include(await refused(path), "line 3: The name is required.")
     assert.deepStrictEqual((await read(path, { badLines: 1 })).report.badLines, ["line 3"])
@@ -424,7 +424,7 @@ describe("XML", () => {
     assert.include(await refused(file(text, "xml")), sentence)
   })
 
-  it("is known by its first character, whatever the file is called", async () => {
+  it("is recognised by its first character, whatever the file's name", async () => {
     assert.include(await refused(file("\ufeff \n<html/>", "")), "The root element html is not known")
   })
 })

@@ -47,7 +47,7 @@ const loadedBy = (args: ReadonlyArray<string>): Promise<ReadonlyArray<string>> =
 const nowhere = ["--url", "https://127.0.0.1:1", "--operator-key", "bok_x"]
 const call = (words: string) => [...words.split(" "), ...nowhere]
 
-describe("what a command loads", () => {
+describe("the modules that a command loads", () => {
   it.each<readonly [ReadonlyArray<string>, number]>([
     [["--version"], 60],
     [["--help"], 45],
@@ -55,7 +55,7 @@ describe("what a command loads", () => {
     [call("client list"), 75],
     [call("order show 7"), 75],
     [call("deposit confirm 7 --yes"), 75]
-  ])("%j: at most so many modules, and no runtime, schema, screen or picture", async (args, most) => {
+  ])("%j: at most this number of modules, and no runtime, schema, screen or picture", async (args, most) => {
     const loaded = await loadedBy(args)
     assert.isAbove(loaded.length, 10)
     const heavy = /node_modules\/(effect|@effect|@redis|xstate|ink|react|elkjs|pdfkit|decimal\.js|@peculiar)\//
@@ -66,7 +66,7 @@ describe("what a command loads", () => {
     assert.isAtMost(loaded.length, most, loaded.join("\n"))
   })
 
-  it("each noun alone has the commands that it has in the whole tree, and no other file's nouns are missing", async () => {
+  it("each noun alone has the commands that it has in the whole tree, and no noun of another file is missing", async () => {
     const cli = new Cli(recordingIo().io)
     const whole = await buildProgram(cli)
     const listing = await buildProgram(cli, ["--help"])

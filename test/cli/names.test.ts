@@ -174,11 +174,11 @@ describe("operator surface, confirmations of changes of access", () => {
     "market resume ALL",
     "break open --scope ALL --currency USDC --amount 1 --reason r",
     "break close 7 --reason r"
-  ])("%s needs one", async (line) => {
+  ])("%s needs a confirmation", async (line) => {
     assert.deepStrictEqual(await callOf(line), { confirms: true, reads: false })
   })
 
-  it.each(["partner limits ACME", "partner cidrs ACME"])("%s reads, and needs none", async (line) => {
+  it.each(["partner limits ACME", "partner cidrs ACME"])("%s only reads, and needs no confirmation", async (line) => {
     assert.deepStrictEqual(await callOf(line), { confirms: false, reads: true })
   })
 })

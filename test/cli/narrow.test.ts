@@ -144,7 +144,7 @@ describe("operator surface, a terminal of 80 columns", () => {
       )
   })
 
-  it("ten thousand rows fold like three, and are whole with --wide", async () => {
+  it("ten thousand rows wrap like three, and are complete with --wide", async () => {
     const { lines } = await run(["client", "list"], 10_000)
     assert.isAtLeast(lines.length, 10_000)
     const wide = await run(["client", "list", "--wide"], 10)
@@ -152,7 +152,7 @@ describe("operator surface, a terminal of 80 columns", () => {
     assert.notInclude(wide.lines.join("\n"), "Not shown")
   })
 
-  it("a list of what grows with the clients comes in pages: none is asked for whole", () => {
+  it("a list that grows with the clients has pages: no command requests it as a whole", () => {
     const whole = leaves()
       .filter(({ path }) => path.at(-1) === "list" || path.at(-1) === "deliveries" || path.at(-1) === "tail")
       .filter(({ command }) => !command.options.some(({ long }) => long === "--limit"))
@@ -170,7 +170,7 @@ describe("operator surface, a terminal of 80 columns", () => {
     ])
   })
 
-  it.each([20, 40, 200])("%s columns: audit tail stays inside", async (width) => {
+  it.each([20, 40, 200])("%s columns: audit tail fits", async (width) => {
     const { lines } = await run(["audit", "tail"], 3, { size: () => ({ columns: width, rows: 24 }) })
     for (const line of lines) assert.isAtMost(stringWidth(line), width, line)
   })
@@ -185,7 +185,7 @@ describe("operator surface, a terminal of 80 columns", () => {
     assert.notInclude(printed.stdout, "\u001b[")
   })
 
-  it("what is longer than the terminal goes to the pager, and to stdout when there is none", async () => {
+  it("output longer than the terminal goes to the pager, and to stdout without one", async () => {
     const paged: Array<string> = []
     const page = (text: string) => Promise.resolve(paged.push(text) > 1)
     const first = await run(["client", "list"], 100, { page })

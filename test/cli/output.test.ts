@@ -80,12 +80,12 @@ describe("operator surface, exit status 3: an answer that can't be written", () 
     )
   })
 
-  it("without --json it is the sentence alone", async () => {
+  it("without --json stderr has the sentence alone", async () => {
     const { code, stderr } = await unheard(["partner", "list", ...service.connection("ADMIN")])
     assert.deepStrictEqual([code, stderr], [exitStatus.unreachable, `${sentence}\n`])
   })
 
-  it("a reader that has seen enough is no failure", async () => {
+  it("a reader that closes the pipe is no failure", async () => {
     const child = started([main, "--help"], "pipe")
     child.stdout?.destroy()
     const { code, stderr } = await endOf(child)
@@ -108,7 +108,7 @@ describe("operator surface, --output", () => {
     return path
   }
 
-  it("a pipe, a link and a folder are never replaced, with or without --yes, and nothing is read for it", async () => {
+  it("a pipe, a link and a folder are never replaced, with or without --yes, and no request is sent for them", async () => {
     const reads = async () => (await rowsOf(service, "audit", "action LIKE 'document.%'", [])).length
     const before = await reads()
     for (const path of [fifo("pipe"), link("link"), folder]) {
@@ -128,7 +128,7 @@ describe("operator surface, --output", () => {
     assert.strictEqual(await reads(), before)
   })
 
-  it("what is not a regular file is not replaced under the name of the unfinished file either", async () => {
+  it("a file that is not regular is not replaced under the name of the unfinished file either", async () => {
     const path = join(folder, "unfinished.csv")
     fifo("unfinished.csv.part")
     assert.strictEqual((await export_(path)).refusal.code, 4092)
@@ -136,7 +136,7 @@ describe("operator surface, --output", () => {
     assert.isFalse(existsSync(path))
   })
 
-  it("a regular file is replaced with --yes, by one that is the operator's alone; a killed export's rest is in no one's way", async () => {
+  it("a regular file is replaced with --yes, by one that only its owner can read; leftovers of a killed export do no harm", async () => {
     const path = join(folder, "books.csv")
     for (const name of [path, `${path}.part`]) writeFileSync(name, "mine", { mode: 0o644 })
     assert.strictEqual((await service.unsure(exporting(path))).status, exitStatus.refused)
@@ -148,7 +148,7 @@ describe("operator surface, --output", () => {
     assert.isFalse(existsSync(`${path}.part`))
   })
 
-  it("what appears under the name meanwhile is judged again before it is replaced", async () => {
+  it("a file that appears under the name meanwhile is checked again before it is replaced", async () => {
     const path = join(folder, "meanwhile")
     const failure = await intoFile(path, (write) => {
       write("books")
@@ -165,7 +165,7 @@ describe("operator surface, --output", () => {
   })
 
   it.each(["SIGINT", "SIGTERM", "SIGHUP"] as const)(
-    "an export ended by %s leaves nothing and ends by it",
+    "an export ended by %s leaves no file and ends with that signal",
     async (signal) => {
       const path = join(folder, `ended-${signal}`)
       const script = `

@@ -38,7 +38,7 @@ describe("operator surface, progress", () => {
     [{ done: 5, total: 3, unit: "checks", millis: 60_000 }, "5 of 3 checks (100%)"]
   ])("%j is %s", (amount, line) => assert.strictEqual(amountLine(amount), line))
 
-  it("a terminal's line is written anew, not more than five times a second, and taken away", () => {
+  it("a terminal's line is redrawn at most five times a second, and removed at the end", () => {
     const { shown, clock, io, now } = stage(true)
     const progress = new Progress(io, false, now)
     for (const at of [0, 50, 199, 200, 450]) {
@@ -50,7 +50,7 @@ describe("operator surface, progress", () => {
     assert.deepStrictEqual(shown, ["at 0", "at 200", "at 450", null])
   })
 
-  it("where nobody looks on there is a line every ten seconds, none at the begin, and nothing to take away", () => {
+  it("without a terminal there is a line every ten seconds, none at the start, and nothing to remove", () => {
     const { shown, clock, io, now } = stage(false)
     const progress = new Progress(io, false, now)
     for (const at of [0, 9_999, 10_000, 12_000, 20_000]) {
@@ -61,7 +61,7 @@ describe("operator surface, progress", () => {
     assert.deepStrictEqual(shown, ["at 10000\n", "at 20000\n"])
   })
 
-  it("with --json nothing is said, on a terminal and elsewhere", () => {
+  it("with --json there is no progress, on a terminal or elsewhere", () => {
     for (const terminal of [true, false]) {
       const { shown, clock, io, now } = stage(terminal)
       const progress = new Progress(io, true, now)
@@ -72,7 +72,7 @@ describe("operator surface, progress", () => {
     }
   })
 
-  it("an import tells how many entries are in after each piece, from where an earlier run came to", async () => {
+  it("an import reports the number of its entries after each piece, earlier runs included", async () => {
     const state = { importId: 1, status: "OPEN", received: 2 }
     const answer = () => Promise.resolve({ code: 0, data: { ...state } })
     const api = {

@@ -20,7 +20,7 @@ describe.each([
     for (const option of options) assert.include(stdout, option)
   })
 
-  it("an option it does not know is a sentence and status 2", () => {
+  it("an unknown option is a sentence and status 2", () => {
     const { status, stdout, stderr } = run(script, "--nonsense")
     assert.deepStrictEqual(
       [status, stdout, stderr],
@@ -48,7 +48,7 @@ it.each([
   assert.deepStrictEqual([status, stderr], [1, sentence])
 })
 
-it("the tests under an old Node end with one sentence that says how to run them", () => {
+it("the tests under an old Node end with one sentence that names the command to run them", () => {
   // An old Node is imitated by a preloaded line, as in launcher.test.ts.
   const old = `data:text/javascript,Object.defineProperty(process,"versions",{value:{...process.versions,node:"20.20.2"}})`
   const { status, stderr } = spawnSync(

@@ -82,7 +82,7 @@ const databaseUrl = (change: (url: URL) => void = () => undefined): string => {
   return url.href
 }
 
-describe("serve: where it should listen", () => {
+describe("serve: the address of the listener", () => {
   it("a taken port", () =>
     refused(
       `Port ${port} of 127.0.0.1 is in use by another program: stop it, or choose another port with --port (0 for any free one).`,
@@ -112,7 +112,7 @@ describe("serve: where it should listen", () => {
       databaseUrl()
     ))
 
-  it("files that are no certificate", async () => {
+  it("files that are not certificates", async () => {
     const [cert, key] = ["cert.pem", "key.pem"].map((name) => join(folder, name)) as [string, string]
     for (const file of [cert, key]) writeFileSync(file, "no certificate")
     await refused(
@@ -127,13 +127,13 @@ describe("serve: where it should listen", () => {
   })
 })
 
-describe("serve: whom it should believe", () => {
+describe("serve: trusted hosts", () => {
   const form = "Each entry must be an address range such as 203.0.113.0/24 or 2001:db8::/32."
   it.each([
     ["010.0.0.5", form],
     ["10.0.0.1/8", "The address has bits set beyond its prefix: write the network address."],
     ["router.internal", form]
-  ])("A1-08: an edge host that can't be read in one way stops the start: %s", (range, sentence) =>
+  ])("A1-08: an ambiguous edge host stops the start: %s", (range, sentence) =>
     refused(`--edge-host ${range}: ${sentence}`, "--role=edge", "--router-url=https://r", `--edge-host=${range}`)
   )
 })
@@ -154,8 +154,8 @@ describe("serve: a venue that can't be used", () => {
     refusedVenue("The file of --venue-ca can not be read.", "--venue-ca", join(folder, "none")))
 })
 
-describe("serve: a data directory that can't be made", () => {
-  it.runIf(process.platform === "linux")("where the system takes no folders", () =>
+describe("serve: a data directory that can't be created", () => {
+  it.runIf(process.platform === "linux")("where the system allows no folders", () =>
     refused(
       "The data directory /proc/x can not be made or used (ENOENT): name another with --data-dir.",
       "--data-dir",
@@ -163,7 +163,7 @@ describe("serve: a data directory that can't be made", () => {
     )
   )
 
-  it("under a file, or where a file is", async () => {
+  it("under a file, or where a file exists", async () => {
     const file = join(folder, "file")
     writeFileSync(file, "")
     for (const path of [file, join(file, "below")]) {
@@ -175,7 +175,7 @@ describe("serve: a data directory that can't be made", () => {
     }
   })
 
-  it("whose encryption keys are damaged", async () => {
+  it("with damaged encryption keys", async () => {
     const damaged = mkdtempSync(join(folder, "damaged-"))
     writeFileSync(join(damaged, "encryption.keys"), "1 short\n")
     await refusedAndEnded(
@@ -191,14 +191,14 @@ describe("serve: a data directory that can't be made", () => {
 describe("serve: a database that can't be used", () => {
   const place = (): string => databaseUrl().replace(/^.*@([^/]+)\/.*$/, "$1")
 
-  it("nobody listens there", () =>
+  it("no server listens there", () =>
     refused(
       "The database at 127.0.0.1:1 can not be reached (PgConnection: Failed to connect code=ECONNREFUSED syscall=connect): check that it runs, and host and port of --database-url.",
       "--database-url",
       "postgres://user:secret@127.0.0.1:1/books"
     ))
 
-  it("it refuses the password, which nobody reads in the answer", async () => {
+  it("it refuses the password, which the answer does not contain", async () => {
     const url = databaseUrl((at) => (at.password = "another"))
     await refusedAndEnded(
       `The database at ${place()} refuses this user (28P01): check user and password of --database-url, and the server's pg_hba.conf.`,

@@ -44,7 +44,7 @@ const droppedOf = (metrics: string): number =>
   Number(/brokerage_dropped_lines_total\{stream="stderr"\} ([0-9]+)\n/.exec(metrics)?.[1])
 
 describe("a service whose output can't be written", () => {
-  it("a full disk under both streams: it serves, counts the ready line among what it dropped, and stops in order", async () => {
+  it("a full disk under both streams: the service works, counts the ready line as dropped, and stops cleanly", async () => {
     const database = await makeTestDatabase()
     const dataDir = join(folder, "full")
     const full = Fs.openSync("/dev/full", "w")
@@ -64,7 +64,7 @@ describe("a service whose output can't be written", () => {
     }
   }, 120_000)
 
-  it("a pipe whose reader went away: it serves, and the next reader learns how many lines are missing", async () => {
+  it("a pipe whose reader has ended: the service works, and the next reader gets the number of missing lines", async () => {
     const fifo = join(folder, "log")
     assert.strictEqual(spawnSync("mkfifo", [fifo]).status, 0)
     // Opened for reading and writing, so that neither end waits for the other.
@@ -97,7 +97,7 @@ describe("a service whose output can't be written", () => {
 describe("LineOutput", () => {
   const notice = (missing: number) => `${missing} missing`
 
-  it("lines that fail in the same moment are said once, before the line that is taken again", async () => {
+  it("lines that fail at the same moment are reported once, before the next written line", async () => {
     const taken: Array<string> = []
     let broken = true
     const stream: LineStream = {
@@ -122,7 +122,7 @@ describe("LineOutput", () => {
     assert.deepStrictEqual(taken, ["\n2 missing\nthree\n", "four\n"])
   })
 
-  it("a reader that stands still costs lines beyond 1 MiB, not memory", () => {
+  it("a reader that does not read loses lines beyond 1 MiB, and the service no memory", () => {
     const stream = new Writable({ write: () => undefined })
     const output = new LineOutput(stream)
     for (let line = 0; line < 5_000; line++) output.write("x".repeat(1_023), notice)

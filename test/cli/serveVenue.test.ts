@@ -70,7 +70,7 @@ const offset = async (): Promise<number> => {
 const closeTo = (value: number, expected: number): void => assert.isBelow(Math.abs(value - expected), 60_000)
 
 describe("a sandbox", () => {
-  it("runs a simulated venue, finds it again after a kill -9, and ends it with itself", async () => {
+  it("runs a simulated venue, finds it again after a kill -9, and ends it with the service", async () => {
     const first = await serve("--sandbox")
     const began = await startedAt()
     assert.strictEqual(await end(first, "SIGKILL"), "SIGKILL")
@@ -85,7 +85,7 @@ describe("a sandbox", () => {
     )
   })
 
-  it("C4: whichever clock is behind is moved to the other when they meet", async () => {
+  it("C4: the clock that is behind moves to the other when the service connects", async () => {
     const first = await serve("--sandbox")
     const venue = simulated()
     const { now } = (await venue.ask("/venue/v1/clock")).json
@@ -104,7 +104,7 @@ describe("a sandbox", () => {
 })
 
 describe("--venue-url", () => {
-  it("names another venue; one that is away at the start is met when it comes", async () => {
+  it("names another venue; an unavailable one is connected once it answers", async () => {
     const at = mkdtempSync(join(folder, "venue-"))
     const away = await startChild(at)
     const { now } = (await away.client.ask("/venue/v1/clock")).json

@@ -36,7 +36,7 @@ const served = async (
 }
 
 describe("sim venue serve", () => {
-  it("prints its address and key file, plain or as one document, and ends in order", async () => {
+  it("prints its address and key file, plain or as one document, and ends cleanly", async () => {
     const dataDir = join(folder, "plain")
     const plain = await served(["--data-dir", dataDir, "--seed", "11"], async (client, text) => {
       assert.match(text, /^The simulated venue is listening on http:\/\/127\.0\.0\.1:\d+\n {2}key file {6}\/\S+\n$/)
@@ -50,7 +50,7 @@ describe("sim venue serve", () => {
     assert.deepStrictEqual([plain, json], [exitStatus.done, exitStatus.done])
   })
 
-  it("sim venue restart: begins again at its address, with its books", async () => {
+  it("sim venue restart: starts again at its address, with its books", async () => {
     const status = await served(["--data-dir", join(folder, "again"), "--seed", "12"], async (client) => {
       const { startedAt } = await client.show()
       await client.command({ type: "restart" })
@@ -61,7 +61,7 @@ describe("sim venue serve", () => {
     assert.strictEqual(status, exitStatus.done)
   })
 
-  it("begins with the markets of a file, and refuses others later", async () => {
+  it("starts with the markets of a file, and refuses others later", async () => {
     const dataDir = join(folder, "markets")
     await served(["--data-dir", dataDir, "--markets", file("dot.yaml", market("SPOT"))], async (client) => {
       const { markets } = (await client.ask("/venue/v1/listing")).json

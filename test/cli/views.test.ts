@@ -32,14 +32,14 @@ describe("operator surface, human output", () => {
     ])
   })
 
-  it("a line that is one word, such as a link, is never broken", () => {
+  it("a line of one word, such as a link, is never broken", () => {
     const link = `https://127.0.0.1:8443/atlas?ticket=${"0af".repeat(30)}`
     const narrow = { ...plainScreen, columns: 80 }
     assert.strictEqual(render(text(link), narrow), link)
     assert.include(render(text(`opens until ${"word ".repeat(20)}`), narrow), "\n")
   })
 
-  it("the queue cuts nothing, and keeps the command that decides where it is narrow", () => {
+  it("the queue shortens no command, even on a narrow terminal", () => {
     const row = { kind: "deposit", partner: "ACM", clientUid: "ACM-00000005", amount: "100.50", currency: "EUR" }
     const about = "a rather long story of where it comes from"
     const waiting = [{ ...row, id: "7", since: 0, about, decide: ["deposit confirm 7"], mayDecide: true }]
@@ -50,7 +50,7 @@ describe("operator surface, human output", () => {
     assert.include(narrow, "Not shown: OWNER.")
   })
 
-  it("audit tail says at 80 columns who did it, whatever has changed", async () => {
+  it("audit tail names the actor at 80 columns, whatever has changed", async () => {
     const entry = {
       auditId: 7,
       ts: 0,
@@ -74,7 +74,7 @@ describe("operator surface, human output", () => {
     assert.include(printed.stdout, "FINANCE/first")
   })
 
-  it("raw times of the audit are read as times, and lengths in two units", () => {
+  it("raw times of the audit are shown as times, and lengths in two units", () => {
     assert.deepStrictEqual([45_000, 5_727_915, 1_825.9 * 86_400_000, 86_400_000, -1].map(span), [
       "45s",
       "1h 35m",
@@ -88,7 +88,7 @@ describe("operator surface, human output", () => {
     assert.strictEqual(String(changeText(block)), "APPROVED -> EXPIRED")
   })
 
-  it("a last decision names a key and no fingerprint; what has only begun has none", async () => {
+  it("a last decision names a key and no fingerprint; an object without a decision has none", async () => {
     const said = async (before: string | null, reason: string) => {
       const entry = {
         ts: 0,
@@ -110,7 +110,7 @@ describe("operator surface, human output", () => {
     assert.match(await said("OPEN", "by hand"), /^Last decision: .*OPEN -> PENDING, .*: by hand$/)
   })
 
-  it("a uid is not broken while another column can give way", () => {
+  it("a uid is not broken while another column can be narrower", () => {
     const uid = "SPBPST0X-00000009"
     const row = {
       uid,
@@ -129,7 +129,7 @@ describe("operator surface, human output", () => {
     }
   })
 
-  it("a fingerprint is its first eight figures and a mark, everything else stays whole", () => {
+  it("a fingerprint is shown as its first eight digits and a mark, all other values completely", () => {
     const print = "122b54c6".padEnd(64, "0a")
     assert.deepStrictEqual(withShortPrints({ destination: print, in: [`is ${print}: r`], at: 5, id: "122b54c6" }), {
       destination: "122b54c6…",
@@ -139,7 +139,7 @@ describe("operator surface, human output", () => {
     })
   })
 
-  it("an empty table says so", () => {
+  it("an empty table has a sentence", () => {
     assert.strictEqual(render(table([], { id: () => 1 }, "no partners"), plainScreen), "no partners")
   })
 
@@ -164,7 +164,7 @@ describe("operator surface, human output", () => {
     assert.strictEqual(time(null), "")
   })
 
-  it("times inside sentences and nested facts are written for their reader, names by what people call them", () => {
+  it("times in sentences and nested facts are readable, and names are the reader's terms", () => {
     const at = Date.UTC(2026, 10, 27, 12, 5, 9, 7)
     const view = stack(
       text(richText`open since ${time(at)} by ${new Named("operator", 3)}`),
@@ -184,7 +184,7 @@ describe("operator surface, human output", () => {
     assert.include(render(view, plainScreen), "since 2026-11-27 12:05:09.007Z, until 5")
   })
 
-  it("a brief moment has its date when it is not of today", () => {
+  it("a short time has its date if it is not of today", () => {
     const [today, old] = [new Date(), new Date(2001, 1, 3, 4, 5, 6)]
     const shown = ([today, old] as const).map((date) =>
       render(text(richText`${new Moment(date.getTime(), "brief")}`), { ...plainScreen, times: "short" })

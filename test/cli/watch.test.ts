@@ -119,8 +119,8 @@ const typed = (state: WatchState, ...keys: ReadonlyArray<string | Key>) =>
 const frame = (state: WatchState, columns: number, rows: number): string =>
   renderToString(createElement(Frame, { state, now: noon, styled: false, size: { columns, rows } }), { columns })
 
-describe("watch, its figures", () => {
-  it("rates lie between two looks, and begin anew with the process", () => {
+describe("watch: figures", () => {
+  it("rates are those between two snapshots, and start again with the process", () => {
     const [early, late] = [readFigures(metrics(100), 1_000), readFigures(metrics(150), 3_000)]
     assert.strictEqual(perSecond(late, early, "brokerage_answers_total"), 25)
     assert.strictEqual(perSecond(early, null, "brokerage_answers_total"), null)
@@ -129,8 +129,8 @@ describe("watch, its figures", () => {
   })
 })
 
-describe("watch, its keys", () => {
-  it("a deposit: the deed is looked up, shown, and done on y alone", () => {
+describe("watch: keys", () => {
+  it("a deposit: the action is looked up, shown, and executed with y alone", () => {
     const begun = typed(begin([foreign, item({})]), named("down"), named("enter"))
     assert.strictEqual(begun.wish?.kind, "rehearse")
     if (begun.wish?.kind !== "rehearse") return
@@ -146,7 +146,7 @@ describe("watch, its keys", () => {
     assert.deepStrictEqual([ended.mode.kind, ended.message], ["list", "Done."])
   })
 
-  it("a refusal wants its reason first; a case may be cleared without a note", () => {
+  it("a refusal requires its reason first; a case may be cleared without a note", () => {
     const asked = typed(begin([item({})]), "x", named("enter"))
     assert.deepStrictEqual([asked.wish, asked.state.message], [null, "A reason is needed."])
     const { wish } = typed(asked.state, "noo", named("backspace"), "t \u0007in", named("enter"))
@@ -159,7 +159,7 @@ describe("watch, its keys", () => {
     assert.strictEqual(long.kind === "asking" ? long.intent.words.length : 0, 500)
   })
 
-  it("what has no key here names its command, and what is not for this key says so", () => {
+  it("an item without a key here shows its command, and one for another role shows that", () => {
     const keyAsked = { ...approval, about: "key issue" }
     assert.include(typed(begin([keyAsked]), named("enter")).state.message, "brokerage approval grant 9")
     assert.include(typed(begin([foreign]), named("enter")).state.message, "may not")
@@ -179,7 +179,7 @@ describe("watch, its keys", () => {
     }
   })
 
-  it("what somebody else decides leaves the hand; the choice stays on its item when others go", () => {
+  it("an item that another operator decides is closed; the selection stays on its item when others disappear", () => {
     const shown = typed(begin([item({}), aCase]), named("enter"))
     const gone = looked(shown.state, lookOf([aCase]))
     assert.deepStrictEqual([gone.mode.kind, gone.message], ["list", "deposit 7 has been decided elsewhere meanwhile."])
@@ -188,7 +188,7 @@ describe("watch, its keys", () => {
     assert.strictEqual(looked(onCase, lookOf([])).selected, 0)
   })
 
-  it("an item whose approval alone was decided says so", () => {
+  it("an item shows that only its approval was decided", () => {
     const behind = { ...payment, decide: approval.decide, command: "approval grant" }
     const shown = typed(begin([behind]), named("enter")).state
     assert.strictEqual(
@@ -197,7 +197,7 @@ describe("watch, its keys", () => {
     )
   })
 
-  it("after a deed another object is chosen, or nothing: the same keys again take no further step", () => {
+  it("after an action another object is selected, or none: the same keys again take no further step", () => {
     const asked = item({ kind: "withdrawal", id: "4", state: "REQUESTED", decide: ["withdrawal approve 4"] })
     const chosenAfter = (waiting: ReadonlyArray<WaitingRow>, later: ReadonlyArray<WaitingRow>) => {
       const { state, wish } = typed(begin(waiting), named("enter"))
@@ -216,14 +216,14 @@ describe("watch, its keys", () => {
     assert.strictEqual(looked(begin([asked]), lookOf([payment])).selected, -1)
   })
 
-  it("q and Ctrl-C end it; a letter that is typed does not", () => {
+  it("q and Ctrl-C end the screen; a typed letter does not", () => {
     assert.isTrue(typed(begin([]), "q").state.ended)
     assert.isTrue(typed(begin([item({})]), "x", { input: "c", ctrl: true }).state.ended)
     assert.isFalse(typed(begin([item({})]), "x", "q").state.ended)
   })
 })
 
-describe("watch, its frames", () => {
+describe("watch: frames", () => {
   const many = Array.from({ length: 30 }, (_, n) =>
     item({ id: String(n), since: noon - n * 1_000, decide: [`deposit confirm ${n}`] })
   )
@@ -250,7 +250,7 @@ arrows: select   Enter: clear   x: reject   r: refresh   q: quit`
     )
   })
 
-  it("the head has the service's time, and says when it is not this machine's", () => {
+  it("the head has the service's time, and shows if it differs from this machine's", () => {
     const moved = looked(begin([]), { ...lookOf([]), aheadMillis: 25 * 3_600_000 })
     assert.include(frame(moved, 80, 23), "brokerage watch  https://127.0.0.1:8443  2026-11-28 13:00:00Z, 1d ahead\n")
     const behind = looked(begin([]), { ...lookOf([]), aheadMillis: -120_000 })
@@ -267,7 +267,7 @@ arrows: select   Enter: clear   x: reject   r: refresh   q: quit`
     )
   })
 
-  it("40x10, the queue alone, and what is chosen in sight", () => {
+  it("40x10, the queue alone, with the selection in sight", () => {
     assert.strictEqual(
       frame(typed(begin(many), "G").state, 40, 9),
       `brokerage watch  https://127.0.0.1:8443…
@@ -282,7 +282,7 @@ arrows: select   Enter: confirm   x: re…`
     )
   })
 
-  it("the deed, with what does not fit below", () => {
+  it("the action, with a part that does not fit below", () => {
     const { state, wish } = typed(begin([item({})]), named("enter"))
     if (wish?.kind !== "rehearse") throw new Error("nothing was asked for")
     const lines = ["Confirm deposit 7 of ACM-00000005: 100.500000 USDC.", ...many.map((_, n) => `line ${n}`)]
@@ -292,7 +292,7 @@ arrows: select   Enter: confirm   x: re…`
     assert.strictEqual(shown.at(-1), "y: carry it out   n: cancel   arrows: scroll")
   })
 
-  it("a service that is away and books that do not hold are said first; whatever the size, nothing is longer than the screen", () => {
+  it("an unavailable service and a break in the books come first; at any size no line is longer than the screen", () => {
     const away = disconnected(disconnected(begin(many), "The service can not be reached.", noon - 5_000), "x", noon)
     assert.match(frame(away, 80, 23), /^AWAY since 11:59:55Z: x Retrying\./)
     assert.include(frame(away, 80, 23), "1 failed   last data")
@@ -335,7 +335,7 @@ arrows: select   Enter: confirm   x: re…`
   })
 })
 
-describe("watch, its deeds", () => {
+describe("watch: actions", () => {
   const would = { rows: { approvals: 1 }, events: [], postings: [] }
   const deed = {
     result: { requestId: 4, status: "PAID", destination: { iban: "DE89370400440532013000" }, decisionNote: null },
@@ -376,7 +376,7 @@ describe("watch, its deeds", () => {
   }
   const behind = { ...payment, decide: approval.decide, command: "approval grant" }
 
-  it("a grant says which command of what, and where the money goes; a refusal what it does itself", async () => {
+  it("a grant shows the command, its object and the destination of the money; a refusal shows its own effect", async () => {
     const grant = await shownFor(behind, named("enter"))
     assert.strictEqual(grant[0], "Grant approval 9, withdrawal pay 4 of ACM-00000005: 100.500000 USDC.")
     assert.include(grant, "destination  iban DE89370400440532013000")
@@ -388,7 +388,7 @@ describe("watch, its deeds", () => {
     assert.strictEqual((await shownFor(payment, named("enter")))[1], "to iban DE89370400440532013000")
   })
 
-  it("a case is cleared over who the client is, and what changes is said first", async () => {
+  it("a case is cleared below the client's identity, after its effect is shown", async () => {
     const lines = await shownFor(aCase, named("enter"), named("enter"))
     assert.deepStrictEqual(lines.slice(1, 3), [
       "The client is Ada Byron, a@b.example, ACM-00000005.",
@@ -433,7 +433,7 @@ const terminalOf = (columns: number, rows: number) => {
 }
 
 describe("watch, live", () => {
-  it("draws, follows the size, says that the service is away and back, and ends on q", async () => {
+  it("draws, follows the size, shows that the service is away and back, and ends on q", async () => {
     const terminal = terminalOf(80, 24)
     let answer: () => Look = () => lookOf([item({})])
     // In this test every call is one read of the queue.
@@ -465,7 +465,7 @@ describe("watch, live", () => {
     assert.notInclude(terminal.drawn, "\u001b[31m")
   })
 
-  it("nobody watches a service that was never there", async () => {
+  it("a service that was never there is not watched", async () => {
     const terminal = terminalOf(80, 24)
     const away = cliFailure(3, 5030, "The service can not be reached. Is it running?")
     const call: CallService = () => Promise.reject(away)

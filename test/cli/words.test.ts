@@ -75,7 +75,7 @@ const terms: ReadonlyArray<readonly [term: string, instead: RegExp]> = [
   ["Unix ms", /\bepoch (ms|millis)|unix milliseconds\b/i]
 ]
 
-describe("operator surface, the same words everywhere", () => {
+describe("operator surface, one term for one thing", () => {
   it("an option has one placeholder, whichever command it belongs to", () => {
     const found = new Map<string, Map<string, Array<string>>>()
     for (const { path, option } of options) {
@@ -89,13 +89,13 @@ describe("operator surface, the same words everywhere", () => {
     assert.deepStrictEqual(several, [])
   })
 
-  it.each(Object.entries(meanings))("%s says the same wherever it stands", (long, meaning) => {
+  it.each(Object.entries(meanings))("%s has the same meaning in every command", (long, meaning) => {
     const uses = options.filter(({ path, option }) => option.long === long && otherwise[long]?.includes(path) !== true)
     assert.isNotEmpty(uses)
     for (const { path, option } of uses) assert.match(option.description, meaning, path)
   })
 
-  it.each(terms)("%s is the word for it", (term, instead) => {
+  it.each(terms)("the term is %s", (term, instead) => {
     for (const { path, command } of all) {
       const said = [command.description(), ...command.options.map(({ description }) => description)]
       for (const line of [...said, ...command.registeredArguments.map(({ description }) => description)])
@@ -104,7 +104,7 @@ describe("operator surface, the same words everywhere", () => {
     }
   })
 
-  it("what a command does is said in the imperative, or names what it shows; no full stop at its end", () => {
+  it("the description of a command is imperative, or names what it shows; it has no full stop at its end", () => {
     for (const { path, command } of all.filter((each) => each.path !== "")) {
       const said = command.description()
       assert.isNotEmpty(said, path)

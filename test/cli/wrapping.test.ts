@@ -41,17 +41,17 @@ const assertFits = (text: string, columns: number): void => {
 
 const reference = 10_000
 
-describe("operator surface, what is said on a terminal", () => {
+describe("operator surface, output on a terminal", () => {
   const whole = new Map(helpAt(reference))
 
-  it.each([40, 80, 200])("help of every command at %s columns has the words that it has, none broken", (columns) => {
+  it.each([40, 80, 200])("help of every command at %s columns has the same words, none of them broken", (columns) => {
     for (const [path, text] of helpAt(columns)) {
       assertFits(text, columns)
       assert.deepStrictEqual(wordsOf(text), wordsOf(whole.get(path) ?? ""), path)
     }
   })
 
-  it("what stands below the options is wrapped too", async () => {
+  it("the text below the options wraps too", async () => {
     for (const columns of [40, 80])
       assertFits((await printedAt(columns, ["sim", "partner", "listen", "--help"])).text, columns)
   })
@@ -107,7 +107,7 @@ describe("operator surface, what is said on a terminal", () => {
     assert.deepStrictEqual(refusalLines({ code: 4000, error: envelope.msg, ...envelope }, adjust ?? null), lines)
   )
 
-  it("refused at 40 columns: wrapped as the rest is; with --json the envelope as it came", async () => {
+  it("refused at 40 columns: wrapped like other output; with --json the unchanged envelope", async () => {
     const envelope = {
       code: 4000,
       msg: check,
@@ -139,7 +139,7 @@ describe("operator surface, what is said on a terminal", () => {
     assert.strictEqual(wrapWords("a", 0).join(), "a")
   })
 
-  it("a list of trading names its client as an argument or by --client, and not two", async () => {
+  it("a list of trading names its client as an argument or by --client, and not by both", async () => {
     const asked: Array<unknown> = []
     const list = ({ query }: { readonly query: object }) => {
       asked.push(query)
@@ -154,7 +154,7 @@ describe("operator surface, what is said on a terminal", () => {
     assert.deepStrictEqual(asked, [{ client: "5" }, { client: "5" }, { client: "5" }, {}])
   })
 
-  it("a duration is counted from the service's clock, asked for once; a date asks for nothing", async () => {
+  it("a duration counts from the service's clock, which is read once; a date reads no clock", async () => {
     const asked: Array<string> = []
     const service: CallService = (_, use) => {
       const api = {

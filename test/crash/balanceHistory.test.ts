@@ -134,14 +134,14 @@ describe("the checker of balance histories", () => {
     assert.isNotEmpty(faultsOf(history))
   })
 
-  it.each(seeds)("finds a coin that lies in cash and in the reserve (seed %i)", (seed) => {
+  it.each(seeds)("finds a coin that is in cash and in the reserve (seed %i)", (seed) => {
     const history = simulate(seed)
     const { index, read, amount } = lastWithCash(history)
     history.reads[index] = withBalance(read, "USDC", ({ cash, reserved }) => ({ cash, reserved: reserved + amount }))
     assert.isNotEmpty(faultsOf(history))
   })
 
-  it.each(seeds)("finds a stale read: what an earlier read showed (seed %i)", (seed) => {
+  it.each(seeds)("finds a stale read, which repeats an earlier one (seed %i)", (seed) => {
     const history = simulate(seed)
     const middle = history.reads[history.reads.length >> 1] as Read
     const last = history.reads.length - 1
@@ -149,7 +149,7 @@ describe("the checker of balance histories", () => {
     assert.isNotEmpty(faultsOf(history))
   })
 
-  it.each(seeds)("finds a read that says what nobody had begun yet (seed %i)", (seed) => {
+  it.each(seeds)("finds a read that shows a step before it began (seed %i)", (seed) => {
     const history = simulate(seed)
     const last = history.reads.at(-1) as Read
     history.reads[0] = { ...(history.reads[0] as Read), balances: last.balances }
@@ -167,7 +167,7 @@ describe("the checker of balance histories", () => {
     assert.isNotEmpty(faultsOf(history))
   })
 
-  describe("in small", () => {
+  describe("small histories", () => {
     const two: ReadonlyArray<Coin> = [
       { currency: "USDC", amount: 1n },
       { currency: "USDC", amount: 2n }
@@ -176,25 +176,25 @@ describe("the checker of balance histories", () => {
     const step = (coin: number, start: number, end: number): Step => ({ coin, to: "cash", start, end })
     const read = (start: number, end: number, amount: bigint): Read => ({ start, end, balances: cash(amount) })
 
-    it("two reads at once may not each miss what the other saw", () => {
+    it("concurrent reads may not each lack what the other has", () => {
       const steps = [step(0, 1, 20), step(1, 2, 21)]
       assert.isNotEmpty(faultsOf({ coins: two, steps, reads: [read(3, 10, 1n), read(4, 11, 2n)] }))
       assert.isEmpty(faultsOf({ coins: two, steps, reads: [read(3, 10, 1n), read(4, 11, 3n)] }))
     })
 
-    it("no read goes back behind an earlier one, even while the step is under way", () => {
+    it("no read goes back behind an earlier one, even while the step is in flight", () => {
       const steps = [step(0, 1, 20)]
       assert.isNotEmpty(faultsOf({ coins: two, steps, reads: [read(2, 3, 1n), read(4, 5, 0n)] }))
       assert.isEmpty(faultsOf({ coins: two, steps, reads: [read(2, 3, 0n), read(4, 5, 1n)] }))
     })
 
-    it("a read that saw the later step saw the one that had ended before that began", () => {
+    it("a read that shows a step also shows every step that had ended before it began", () => {
       const steps = [step(0, 2, 4), step(1, 5, 9)]
       assert.isNotEmpty(faultsOf({ coins: two, steps, reads: [read(1, 8, 2n)] }))
       assert.isEmpty(faultsOf({ coins: two, steps, reads: [read(1, 8, 1n)] }))
     })
 
-    it("an unknown step is in or out, once, and stays in", () => {
+    it("an unknown step happened once or never, and stays so", () => {
       const steps = [step(0, 1, Infinity)]
       assert.isEmpty(faultsOf({ coins: two, steps, reads: [read(2, 3, 0n), read(4, 5, 0n)] }))
       const late = judgeHistory({ coins: two, steps, reads: [read(2, 3, 0n), read(4, 5, 1n)] })
@@ -203,7 +203,7 @@ describe("the checker of balance histories", () => {
       assert.isNotEmpty(faultsOf({ coins: two, steps, reads: [read(2, 3, 1n), read(4, 5, 2n)] }))
     })
 
-    it("the answer of a step holds the step", () => {
+    it("the answer of a step shows the step", () => {
       const steps = [step(0, 1, 4)]
       assert.isNotEmpty(faultsOf({ coins: two, steps, reads: [{ ...read(1, 4, 0n), ownStep: 0 }] }))
       assert.isEmpty(faultsOf({ coins: two, steps, reads: [{ ...read(1, 4, 1n), ownStep: 0 }] }))

@@ -69,7 +69,7 @@ const answered = async (path: string, sent: object, other: object, key: string) 
 }
 
 describe("A1-53: a key whose request died with the service", () => {
-  it("a request whose expiry is over by its retry is answered with what the venue made of it", async () => {
+  it("a request whose expiry has passed by its retry is answered with the venue's result", async () => {
     const sent = { ...body, barrier: { level: "59000", expiryTs: Date.now() + 1_500 } }
     await diesAnswered("/rfq", sent, "create")
     await vi.waitFor(() => assert.isAbove(Date.now(), sent.barrier.expiryTs), { timeout: 20_000, interval: 10 })
@@ -78,14 +78,14 @@ describe("A1-53: a key whose request died with the service", () => {
     assert.include(["OPEN", "EXPIRED"], state)
   }, 60_000)
 
-  it("A2-26: one that never came to the venue answers 502: nothing was executed", async () => {
+  it("A2-26: a request that never reached the venue answers 502: nothing was executed", async () => {
     await dies("before-call", "/rfq", body, "void")
     const { status, text } = await answered("/rfq", body, { ...body, qty: "0.02" }, "void")
     assert.strictEqual(status, 502)
     assert.include(text, "The venue was not reached: nothing was executed.")
   }, 60_000)
 
-  it("an accept and a request to close are answered with the contract and the request that were made of them", async () => {
+  it("an accept and a request to close are answered with the contract and the request that they made", async () => {
     const { rfqId, quoteId } = await world.quoted(service, trader, body)
     const path = `/rfq/${rfqId}/accept`
     await dies("before-result", path, { quoteId }, "accept")
@@ -97,7 +97,7 @@ describe("A1-53: a key whose request died with the service", () => {
     assert.strictEqual((await world.query("SELECT id FROM barrier_contracts")).length, 1)
   }, 60_000)
 
-  it("A1-52: one that is never retried has its key for 24 hours, and no longer", async () => {
+  it("A1-52: a request without a retry holds its key for 24 hours, and no longer", async () => {
     await diesAnswered("/rfq", body, "never")
     const other = { ...body, qty: "0.02" }
     assert.strictEqual(messageOf(await post("/rfq", other, "never")), conflict)

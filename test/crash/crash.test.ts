@@ -40,7 +40,7 @@ describe("crash", () => {
   )
 
   it.live.runIf(isDeep)(
-    "F9, F10: the same in a falling market: whoever carries too much is closed out, owes nothing, and nothing of it is doubled",
+    "F9, F10: the same in a falling market: clients with too large positions are closed out, have no debt, and no trade is doubled",
     () => rounds(["service", "at:after-commit", "venue"], false, true),
     limit
   )

@@ -57,7 +57,7 @@ const change = (custody: Custody): PartnerCall =>
 
 describe("a change of custody model, killed", () => {
   it.live(
-    "SC-PLT-04: killed at every pause point of it, the partner is under one model or the other, with everything or nothing",
+    "SC-PLT-04: killed at every pause point of the change, the partner has the old model or the new one, completely",
     () =>
       withCrashWorld({ seed, rate: 1, workers: 4 }, (world) =>
         Effect.gen(function* () {
@@ -88,7 +88,7 @@ describe("a change of custody model, killed", () => {
   )
 
   it.live.runIf(isDeep)(
-    "SC-PLT-04: killed while the model changes and a deposit notice is filed at once, exactly one of them has its way",
+    "SC-PLT-04: killed while the model changes and a deposit notice is filed at the same time, exactly one of them succeeds",
     () =>
       withCrashWorld({ seed: seed + 1, rate: 1, workers: 4 }, (world) =>
         Effect.gen(function* () {

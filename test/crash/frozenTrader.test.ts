@@ -88,7 +88,7 @@ const frozenAt = [
   }
 ] as const
 
-describe("a trader's service, frozen in mid-call and thawed after another took over", () => {
+describe("a trader's service that is frozen during a call and resumed after a takeover", () => {
   it.each(played({ usual: frozenAt.slice(0, 2), deep: frozenAt }))(
     "A2-26, A1-53: $when: one contract, one commission",
     async ({ when, executed, arm, stop }) => {

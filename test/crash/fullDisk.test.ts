@@ -212,7 +212,7 @@ describe.skipIf(!hasTool("mount"))(`a full disk${skipNote("mount")}`, { timeout:
     Fs.rmSync(folder, { recursive: true, force: true })
   }, 60_000)
 
-  it("architecture 8: refused with 503 while full; after room is made all is booked once and the books hold", async () => {
+  it("architecture 8: writes get 503 while the disk is full; once there is room all are booked once and the books balance", async () => {
     assert.deepStrictEqual(new Set(await many("before", 20)), new Set([201]))
     fill()
     // Reports are still booked until the pages and log segments with space are used up.
@@ -225,7 +225,7 @@ describe.skipIf(!hasTool("mount"))(`a full disk${skipNote("mount")}`, { timeout:
     await assertNothingLost("refused-0")
   })
 
-  it("architecture 8: with no room for its log the database ends; it and the service come back with the room", async () => {
+  it("architecture 8: without room for its log the database ends; it and the service recover once there is room", async () => {
     fill()
     // The database's own log is on the full disk and loses lines; the service's log is a pipe.
     const starts = () => service.log().split("The embedded PostgreSQL does not start").length
@@ -241,7 +241,7 @@ describe.skipIf(!hasTool("mount"))(`a full disk${skipNote("mount")}`, { timeout:
     await assertNothingLost("log-0")
   })
 
-  it("STS-22: full in the middle of a model: 503 and nothing half, then one; a PDF that is being read comes whole", async () => {
+  it("STS-22: a full disk during a build gives 503 and no partial model, then one model; a PDF in transit arrives completely", async () => {
     await storePostings(6_000)
     const statements = `/partner/v1/clients/${clientId}/statements`
     const to = Date.now()

@@ -60,7 +60,7 @@ afterAll(async () => {
 })
 
 describe("key rotation, killed", { timeout: 120_000 }, () => {
-  it("At rest: killed behind the key file, the key is there and nothing is sealed with it yet", async () => {
+  it("At rest: killed after the write of the key file, the key exists and seals nothing yet", async () => {
     await start({ point: "key-written", times: 1 })
     const key = await running().partner("ROT")
     const onboarding = sampleOnboarding(1, "rotation", Date.now())
@@ -73,7 +73,7 @@ describe("key rotation, killed", { timeout: 120_000 }, () => {
     assert.deepStrictEqual(numbersFiled(), [1, 2])
   })
 
-  it("At rest: killed again and again between batches, it goes on where values are left and ends", async () => {
+  it("At rest: killed repeatedly between batches, the rotation continues with the remaining values and ends", async () => {
     for (let kill = 0; kill < (isDeep ? 2 : 1); kill++) {
       await start({ point: "values-resealed", times: 2 })
       await killed()
@@ -99,7 +99,7 @@ describe("key rotation, killed", { timeout: 120_000 }, () => {
     assert.deepStrictEqual(numbersFiled(), [1, 2])
   })
 
-  it("At rest: a key file of before the rotation is refused at start, because it would not open everything", async () => {
+  it("At rest: a key file from before the rotation is refused at start, because it would not open every value", async () => {
     await running().stop()
     const whole = readFileSync(keyFile, "utf8")
     writeFileSync(keyFile, `${whole.split("\n")[0]}\n`)

@@ -54,7 +54,7 @@ const assertDoctoredFails = (history: History): boolean => {
 
 describe("linearizable balances", () => {
   it.live(
-    `SC-PLT-04: in spite of crashes, ${operations} calls of partners, finance and readers at once have one order`,
+    `SC-PLT-04: in spite of crashes, ${operations} concurrent calls of partners, finance and readers have one order`,
     () =>
       withCrashWorld({ seed, rate: 1, workers: 32 }, (world) =>
         Effect.gen(function* () {

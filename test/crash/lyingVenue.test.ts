@@ -97,7 +97,7 @@ afterAll(async () => {
 })
 
 describe("after kill -9", { timeout: 120_000 }, () => {
-  it("A2-115: a lie that stands stays out, and the truth is booked", async () => {
+  it("A2-115: a standing false report is not booked, and the true one is", async () => {
     const order = { symbol: spot, type: "MARKET", qty: "0.01" }
     dataOf(await world.post(service, trader, "/orders", { ...order, side: "BUY" }))
     const sales = () => world.query<{ readonly price: string }>("SELECT price FROM fills WHERE side = 'SELL'")

@@ -89,7 +89,7 @@ describe("money transitions, killed", () => {
     )
 
   it.live.runIf(isDeep)(
-    "SC-CUS-07: killed while the partner cancels and finance approves at once, exactly one of them has its way, once",
+    "SC-CUS-07: killed while the partner cancels and finance approves at the same time, exactly one of them succeeds, once",
     () =>
       withCrashWorld({ seed, rate: 1, workers: 4 }, (world) =>
         Effect.gen(function* () {

@@ -36,27 +36,29 @@ const stub = (options: { readonly seed: number; readonly faults: number; readonl
   Effect.flatMap(temporaryFolder, (dataDir) => startStubService({ dataDir, ...options }))
 
 describe("sim partner run", () => {
-  it.live("SC-ONB-17: bears every fault on the way: same key again until acknowledged, nothing lost or doubled", () =>
-    Effect.gen(function* () {
-      const service = yield* stub({ seed: 11, faults: 0.3, mistake: "none" })
-      const summary = yield* runAgainst(service, 11)
-      assert.deepStrictEqual(summary.problems, [])
-      assert.isTrue(summary.ok)
-      assert.strictEqual(service.faults.size, 7, "every kind of fault was met")
-      assert.isAbove(summary.acknowledged, 60)
-      assert.strictEqual(summary.audit?.replays, summary.acknowledged)
-      assert.strictEqual(summary.audit?.postings, summary.reports)
-      assert.strictEqual(service.executions(), summary.acknowledged, "each request ran exactly once")
-      const { tally } = summary
-      for (const count of [
-        tally.connectionFailures,
-        tally.unavailable,
-        tally.badGateway,
-        tally.rateLimited,
-        tally.inProgress
-      ])
-        assert.isAbove(count, 0)
-    }).pipe(Effect.scoped)
+  it.live(
+    "SC-ONB-17: tolerates every fault of the network: repeats each key until it is acknowledged, loses and doubles nothing",
+    () =>
+      Effect.gen(function* () {
+        const service = yield* stub({ seed: 11, faults: 0.3, mistake: "none" })
+        const summary = yield* runAgainst(service, 11)
+        assert.deepStrictEqual(summary.problems, [])
+        assert.isTrue(summary.ok)
+        assert.strictEqual(service.faults.size, 7, "every kind of fault was met")
+        assert.isAbove(summary.acknowledged, 60)
+        assert.strictEqual(summary.audit?.replays, summary.acknowledged)
+        assert.strictEqual(summary.audit?.postings, summary.reports)
+        assert.strictEqual(service.executions(), summary.acknowledged, "each request ran exactly once")
+        const { tally } = summary
+        for (const count of [
+          tally.connectionFailures,
+          tally.unavailable,
+          tally.badGateway,
+          tally.rateLimited,
+          tally.inProgress
+        ])
+          assert.isAbove(count, 0)
+      }).pipe(Effect.scoped)
   )
 
   it.live.each([
@@ -64,7 +66,7 @@ describe("sim partner run", () => {
     ["forgets a report", /was acknowledged and is missing/],
     ["changes a replay", /bytes differ/],
     ["loses a unit", /cash/]
-  ] as const)("SC-PLT-04: notices a service that %s", ([mistake, sentence]) =>
+  ] as const)("SC-PLT-04: detects a service that %s", ([mistake, sentence]) =>
     Effect.gen(function* () {
       const service = yield* stub({ seed: 12, faults: 0.2, mistake })
       const summary = yield* runAgainst(service, 12)
@@ -73,7 +75,7 @@ describe("sim partner run", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("doc 1, 4010: a refused key is a problem in words, not an end in the middle", () =>
+  it.live("doc 1, 4010: a refused key ends the run with a sentence", () =>
     Effect.gen(function* () {
       const service = yield* stub({ seed: 13, faults: 0, mistake: "refuses the key" })
       const summary = yield* runAgainst(service, 13)
@@ -83,7 +85,7 @@ describe("sim partner run", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("a service that never answers ends the run with what is left open", () =>
+  it.live("a service that never answers ends the run with its open requests", () =>
     Effect.gen(function* () {
       const options = {
         key: Redacted.make("pbk_test"),
@@ -104,7 +106,7 @@ describe("sim partner run", () => {
 })
 
 describe("seeds", () => {
-  it("SC-PLT-04: one seed gives one sequence of choices and of blows; every kind has its turn", () => {
+  it("SC-PLT-04: one seed gives one sequence of choices and of faults, and every kind occurs", () => {
     const choices = (seed: number) => {
       const random = new SeededRandom(seed)
       return Array.from({ length: 50 }, () => random.between(1, 6))

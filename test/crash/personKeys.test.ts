@@ -57,8 +57,8 @@ const bodyOf = (n: number, now: number) => {
   return { ...body, kyc: { ...kyc, identification: { ...kyc.identification, number } } }
 }
 
-describe("clients keyed anew by a service that is killed", () => {
-  it("A1-28: the next one goes on; each duplicate has one case", { timeout: 180_000 }, async () => {
+describe("clients keyed again by a service that is killed", () => {
+  it("A1-28: the next process continues; each duplicate has one case", { timeout: 180_000 }, async () => {
     const before = await start()
     const key = await before.partner("KEYS")
     await before.done("partner", "limits", "KEYS", "--read", "1000000", "--trade", "1000000")

@@ -111,7 +111,7 @@ afterAll(async () => {
 })
 
 describe("sim reset", { timeout: 180_000 }, () => {
-  it("begins again in the same process at the same address: partners, clients, time and venue are gone, operator keys stay", async () => {
+  it("starts again in the same process at the same address: partners, clients, time and venue are gone, operator keys stay", async () => {
     const before = serviceFile()
     const key = await live("OLD")
     const operators = await service.done("operator", "list")
@@ -123,7 +123,7 @@ describe("sim reset", { timeout: 180_000 }, () => {
     assert.strictEqual(await assertBegun(1, operators), 2)
   })
 
-  it("killed when it is asked for, and again once the venue is empty: the next start ends it, and tells it once", async () => {
+  it("killed at its request, and again once the venue is empty: the next start completes the reset, and records it once", async () => {
     await live("NEXT")
     const operators = await service.done("operator", "list")
     await service.arm("reset-asked", "kill")
@@ -139,7 +139,7 @@ describe("sim reset", { timeout: 180_000 }, () => {
     assert.strictEqual((await resetsTold()).length, 1)
   })
 
-  it("a database that holds what is not the service's is not reset", async () => {
+  it("a database with foreign objects is not reset", async () => {
     await query("CREATE TABLE somebody_elses (id int)")
     const { status, refusal } = await service.cli("sim", "reset")
     assert.deepStrictEqual([status, refusal.code], [1, 4092])

@@ -45,7 +45,7 @@ const bodyOf = (n: number) => {
 }
 
 describe("a screening pass that is killed", () => {
-  it("F26: goes on where it was, and each client is frozen once", { timeout: 180_000 }, async () => {
+  it("F26: continues from its cursor, and freezes each client once", { timeout: 180_000 }, async () => {
     const dying = await start({ point: "clients-judged", times: 2 })
     const key = await dying.partner("PASS")
     await dying.done("partner", "limits", "PASS", "--read", "1000000", "--trade", "1000000")

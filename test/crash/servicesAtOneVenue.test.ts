@@ -97,7 +97,7 @@ const ordersAt = async (venue: VenueClient, { name, uid }: Opened): Promise<Read
 
 describe("two services with databases of their own at one venue", () => {
   it(
-    "A2-26: the same accounts and refs are each one's own, over lost answers and kill -9",
+    "A2-26: equal accounts and refs of two services stay separate, over lost answers and kill -9",
     { timeout: 240_000 },
     async () => {
       const venue = await serveVenue()

@@ -157,7 +157,7 @@ const every: ReadonlyArray<Cell> = silences.flatMap((silence) =>
 const title = ([silence, pool, outcome]: Cell): string =>
   `silent (${silence}), the pool ${pool}: ${outcome === "back" ? "everything comes back" : "SIGTERM ends the service"}`
 
-describe("a silent way to the database", () => {
+describe("a network path to the database that falls silent", () => {
   it.each(
     played<Cell>({
       usual: [
@@ -173,9 +173,9 @@ describe("a silent way to the database", () => {
 const stopMillis = 9_000
 
 describe.runIf(isDeep)(
-  "a process that is stopped for longer than its deadlines, with a batch and reads under way",
+  "a process that is stopped for longer than its timeouts, with a batch and reads in flight",
   () => {
-    it("takes the answers that have arrived, and keeps its connections", { timeout: 60_000 }, async () => {
+    it("receives the answers that have arrived, and keeps its connections", { timeout: 60_000 }, async () => {
       await prepared.warm()
       const connections = (): ReadonlyArray<number> => [proxy.opened(), proxy.open("brokerage-journal")]
       const before = connections()
@@ -242,7 +242,7 @@ describe("SIGTERM during the start", () => {
     assert.isBelow(performance.now() - stopped, stopLimit)
   }
 
-  it("ends it while another session holds the table of the migrations", { timeout: 60_000 }, () =>
+  it("ends the start while another session locks the table of the migrations", { timeout: 60_000 }, () =>
     Effect.runPromise(
       Effect.scoped(
         Effect.gen(function* () {
@@ -267,7 +267,7 @@ describe("SIGTERM during the start", () => {
 
   /** The connections of a start, in their order: its own, the journal's and the pool's. */
   it.runIf(isDeep).each(["brokerage-start", "brokerage-journal", "brokerage\0"])(
-    "ends it on a way that falls silent with the first request of %j",
+    "ends the start when the path falls silent with the first request of %j",
     { timeout: 60_000 },
     async (application) => {
       const { child, exited } = begin()
@@ -302,7 +302,7 @@ const storeCopies = Effect.gen(function* () {
      WHERE p.tx_id = (SELECT min(tx_id) FROM ledger_transactions WHERE client_id = ${clientId})`)
 })
 
-describe.runIf(isDeep)("the way falls silent in the middle of a file", () => {
+describe.runIf(isDeep)("the path falls silent in the middle of a file", () => {
   beforeAll(async () => {
     await Effect.runPromise(Effect.scoped(storeCopies))
     statementId = await statement("large")

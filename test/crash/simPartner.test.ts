@@ -53,7 +53,7 @@ const withService = (mistake: Mistake) =>
   })
 
 describe("sim partner run", () => {
-  it.live("SC-ONB-17: with --json one document a line, the summary last, exit status 0 when everything agrees", () =>
+  it.live("SC-ONB-17: with --json one document a line, the summary last, exit status 0 if all records agree", () =>
     Effect.gen(function* () {
       const { status, lines } = yield* run(["--json", ...(yield* withService("none")), ...load])
       const documents = lines.map((line) => JSON.parse(line) as Record<string, Record<string, unknown>>)
@@ -67,7 +67,7 @@ describe("sim partner run", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("SC-PLT-04: exit status 1 and the contradiction in words when the service lost a report", () =>
+  it.live("SC-PLT-04: exit status 1 and a sentence when the service lost a report", () =>
     Effect.gen(function* () {
       const { status, lines } = yield* run([...(yield* withService("forgets a report")), ...load])
       assert.strictEqual(status, 1)
@@ -76,7 +76,7 @@ describe("sim partner run", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("operator surface: exit status 3 at once when nobody answers at the address", () =>
+  it.live("operator surface: exit status 3 at once when no server listens at the address", () =>
     Effect.gen(function* () {
       const { status, lines } = yield* run(["--url", "https://127.0.0.1:1", ...load])
       assert.strictEqual(status, 3)

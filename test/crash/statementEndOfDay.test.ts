@@ -43,47 +43,51 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true })
 })
 
-describe("a night that is killed", () => {
-  it("STS-29: goes on where it was, each statement is made once and told once", { timeout: 180_000 }, async () => {
-    const first = await start()
-    const key = await first.partner("NIGHT")
-    const onboarded = await first.call(key, "POST", "/clients", sampleOnboarding(1, "night", Date.now()))
-    const clientId = dataOf(onboarded).clientId as number
-    const midnight = Date.now() - (Date.now() % day)
-    await storeNight(query, { clientId, orderId: 0, clients, trades, at: midnight + day - 3_600_000 })
-    await first.stop()
+describe("an end-of-day run that is killed", () => {
+  it(
+    "STS-29: continues from its last page, each statement is made once and published once",
+    { timeout: 180_000 },
+    async () => {
+      const first = await start()
+      const key = await first.partner("NIGHT")
+      const onboarded = await first.call(key, "POST", "/clients", sampleOnboarding(1, "night", Date.now()))
+      const clientId = dataOf(onboarded).clientId as number
+      const midnight = Date.now() - (Date.now() % day)
+      await storeNight(query, { clientId, orderId: 0, clients, trades, at: midnight + day - 3_600_000 })
+      await first.stop()
 
-    for (const times of isDeep ? [1, 3] : [1]) {
-      const dying = await start({ point: "models-written", times })
-      // The process may end before the command has its answer.
-      if (times === 1) await dying.cli("sim", "clock", "advance", "26h")
-      assert.strictEqual((await dying.ended()).signal, "SIGKILL")
-      await dying.stop()
-    }
-    await start()
-    await vi.waitFor(
-      async () => {
-        const [job] = await query<{ readonly made: bigint; readonly ended_at: bigint | null }>(
-          // In the last two hours of a day the clock passes another midnight, after which a night without clients
-          // follows.
-          `SELECT made, ended_at FROM statement_jobs WHERE name = 'TRANSACTIONS' AND period_from = ${midnight}`
-        )
-        assert.deepStrictEqual([Number(job?.made), job?.ended_at === null], [clients, false])
-      },
-      { timeout: 60_000, interval: 100 }
-    )
-    const [made] = await query<Record<string, bigint>>(
-      `SELECT count(*) AS rows, count(DISTINCT client_id) AS clients, sum((context->>'rows')::int) AS executions
+      for (const times of isDeep ? [1, 3] : [1]) {
+        const dying = await start({ point: "models-written", times })
+        // The process may end before the command has its answer.
+        if (times === 1) await dying.cli("sim", "clock", "advance", "26h")
+        assert.strictEqual((await dying.ended()).signal, "SIGKILL")
+        await dying.stop()
+      }
+      await start()
+      await vi.waitFor(
+        async () => {
+          const [job] = await query<{ readonly made: bigint; readonly ended_at: bigint | null }>(
+            // In the last two hours of a day the clock passes another midnight, after which a night without clients
+            // follows.
+            `SELECT made, ended_at FROM statement_jobs WHERE name = 'TRANSACTIONS' AND period_from = ${midnight}`
+          )
+          assert.deepStrictEqual([Number(job?.made), job?.ended_at === null], [clients, false])
+        },
+        { timeout: 60_000, interval: 100 }
+      )
+      const [made] = await query<Record<string, bigint>>(
+        `SELECT count(*) AS rows, count(DISTINCT client_id) AS clients, sum((context->>'rows')::int) AS executions
          FROM statements WHERE client_id > ${firstCopy}`
-    )
-    assert.deepStrictEqual(
-      [Number(made?.["rows"]), Number(made?.["clients"]), Number(made?.["executions"])],
-      [clients, clients, clients * trades]
-    )
-    const [told] = await query<Record<string, bigint>>(
-      `SELECT count(*) AS rows, count(DISTINCT n.ref) AS refs FROM notifications n
+      )
+      assert.deepStrictEqual(
+        [Number(made?.["rows"]), Number(made?.["clients"]), Number(made?.["executions"])],
+        [clients, clients, clients * trades]
+      )
+      const [told] = await query<Record<string, bigint>>(
+        `SELECT count(*) AS rows, count(DISTINCT n.ref) AS refs FROM notifications n
          JOIN statements s ON s.id::text = n.ref AND s.client_id = n.client_id WHERE n.kind = 'STATEMENT_READY'`
-    )
-    assert.deepStrictEqual([Number(told?.["rows"]), Number(told?.["refs"])], [clients, clients])
-  })
+      )
+      assert.deepStrictEqual([Number(told?.["rows"]), Number(told?.["refs"])], [clients, clients])
+    }
+  )
 })

@@ -90,7 +90,7 @@ const jumpsAudited = async (): Promise<number> => {
 }
 
 describe("a jump of the clock", { timeout: 240_000 }, () => {
-  it("C4: books what falls due at its own time, and lists it in that order", async () => {
+  it("C4: books each payment at its own time, and lists payments in that order", async () => {
     const before = await clock()
     const stamp = stampsIn(before.now, before.now + day)[0] as number
     assert.deepInclude(before.next, { name: "venue.funding", subject: `market:${perp}`, dueAt: stamp })
@@ -115,7 +115,7 @@ describe("a jump of the clock", { timeout: 240_000 }, () => {
     for (const { dueAt } of moved.next) assert.isAbove(dueAt, moved.now)
   })
 
-  it("C4: --until-next reaches what is listed as due next, and lists it no more", async () => {
+  it("C4: --until-next reaches the next due time of the list, and removes it from the list", async () => {
     for (let n = 0; n < 3; n++) {
       const { next } = await clock()
       const moved = await service.done("sim", "clock", "advance", "--until-next")
@@ -137,7 +137,7 @@ describe("a jump of the clock", { timeout: 240_000 }, () => {
     }
   })
 
-  it("C4: a kill -9 and a SIGTERM on the way lose nothing and do nothing twice; the next start goes on", async () => {
+  it("C4: a kill -9 and a SIGTERM during the jump lose nothing and do nothing twice; the next start continues", async () => {
     const [before, audited] = [await clock(), await jumpsAudited()]
     /** Waits until the jump is under way, beyond its first steps. */
     const underWay = (): Promise<void> =>

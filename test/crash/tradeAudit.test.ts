@@ -172,7 +172,7 @@ const changed = <A>(rows: ReadonlyArray<A>, at: number, members: Partial<A>): Re
   rows.map((row, n) => (n === at ? { ...row, ...members } : row))
 
 describe("the audit of traders", () => {
-  it("SC-PLT-04: passes books that agree with what was acknowledged", () => {
+  it("SC-PLT-04: passes books that agree with the acknowledgements", () => {
     assert.deepStrictEqual(findings(sound), { lost: [], doubled: [], wrong: [] })
   })
 
@@ -193,7 +193,7 @@ describe("the audit of traders", () => {
     ["loses an asset", { balances: sound.balances.slice(0, 1) }, /^Client 7 has 0 BTC/],
     ["loses a unit", { balances: changed(sound.balances, 0, { total: "9940.879499" }) }, /^Client 7 has 9940.879499/],
     ["keeps a hold", { balances: changed(sound.balances, 0, { reserved: "1" }) }, /^Client 7 has 1 USDC reserved/]
-  ] as const)("SC-PLT-04: notices a service that %s", (_, difference, sentence) => {
+  ] as const)("SC-PLT-04: detects a service that %s", (_, difference, sentence) => {
     const { lost, doubled, wrong } = findings({ ...sound, ...(difference as Partial<TraderBooks>) })
     assert.isTrue(
       [...lost, ...doubled, ...wrong].some((found) => sentence.test(found)),
@@ -201,7 +201,7 @@ describe("the audit of traders", () => {
     )
   })
 
-  it("A1-51: an answer without its order, and an order told for two keys, are contradictions", () => {
+  it("A1-51: an answer without its order, and one order for two keys, are contradictions", () => {
     const journal = journalOf()
     journal.acknowledge(clientId, ordered(perpBuy), answered(200, named(1, "FILLED")))
     journal.acknowledge(clientId, ordered(perpBuy), answered(200, {}))
@@ -213,7 +213,7 @@ describe("the audit of traders", () => {
     ])
   })
 
-  it.live("A1-51: a 502 that names an order is its answer; one that names none says nothing, and is asked again", () =>
+  it.live("A1-51: a 502 that names an order is its answer; one without an order is no answer, and is repeated", () =>
     Effect.gen(function* () {
       const said = [answered(502, { code: 5020, msg: "", data: null }), answered(502, { data: named(3, "SENT") })]
       const client = { send: () => Effect.succeed(said.shift() ?? answered(500, {})) }

@@ -121,7 +121,7 @@ const hold = async (venue: VenueClient, { uid }: Client, states: ReadonlyMap<num
 }
 
 describe("venue calls over crashes", () => {
-  it("A2-26: each is executed once and known in the end on both sides", { timeout: 300_000 }, async () => {
+  it("A2-26: each call is executed once and has the same outcome on both sides", { timeout: 300_000 }, async () => {
     const random = new SeededRandom(seed)
     let service = await start()
     await together(service)
@@ -162,7 +162,7 @@ describe("venue calls over crashes", () => {
   })
 
   it(
-    "a service frozen in mid-call and thawed after another took over calls nothing",
+    "a service that is frozen during a call and resumed after a takeover sends no call",
     { timeout: 180_000 },
     async () => {
       const { client: venue, url, keyFile, end } = await runVenue()

@@ -51,7 +51,7 @@ const anyCall = (random: SeededRandom, ref: string, earlier: ReadonlyArray<strin
 describe("kill -9 of the venue", () => {
   const seed = Number(process.env.SEED ?? Math.floor(Math.random() * 1_000_000))
   it(
-    `everything acknowledged is there, and what was streamed is still so (SEED=${seed})`,
+    `every acknowledged call is there, and published messages still hold (SEED=${seed})`,
     { timeout: 120_000 },
     async () => {
       const random = new SeededRandom(seed)
@@ -144,7 +144,7 @@ const replaysAlike = async (directory: string): Promise<void> => {
   assert.deepStrictEqual(states[2], states[1])
 }
 
-describe("a disk that is full", () => {
+describe("a full disk", () => {
   /** A disk that accepts no bytes while `isFull`, except for the first half of a write, like a real disk. */
   const fillingDisk = () => {
     const state = { isFull: false }
@@ -165,7 +165,7 @@ describe("a disk that is full", () => {
     return { disk, state }
   }
 
-  it("writes answer 503 and nothing of them is done; reads and streams go on; it recovers by itself", async () => {
+  it("writes answer 503 and are not executed; reads and streams continue; the venue recovers by itself", async () => {
     const directory = folder()
     const { disk, state } = fillingDisk()
     const venue = await runVenue({ directory, disk })

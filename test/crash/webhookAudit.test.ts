@@ -119,10 +119,10 @@ const mistakes: ReadonlyArray<readonly [string, Partial<WebhookFacts>, RegExp]> 
 ]
 
 describe("the audit of webhooks", () => {
-  it("SC-WHK-06: what is right passes, a second arrival is no fault", () =>
+  it("SC-WHK-06: correct deliveries pass, and a second arrival is no fault", () =>
     assert.deepStrictEqual(judgeWebhooks(right), { deliveries: 3, arrivals: 4, duplicates: 1, faults: [] }))
 
-  it.each(mistakes)("SC-WHK-06: notices when %s", (_, planted, sentence) =>
+  it.each(mistakes)("SC-WHK-06: detects when %s", (_, planted, sentence) =>
     assert.match(judgeWebhooks({ ...right, ...planted }).faults.join("\n"), sentence)
   )
 })

@@ -134,7 +134,7 @@ describe("webhooks through crashes", () => {
   )
 
   it.live.runIf(isDeep)(
-    "SC-WHK-06: the database killed again and again while deliveries flow: the service goes on by itself and makes all of them",
+    "SC-WHK-06: while the database is killed repeatedly, the service recovers by itself and makes all deliveries",
     () =>
       withWebhookCrashWorld({ seed: seed + 1 }, (world) =>
         Effect.gen(function* () {
@@ -159,7 +159,7 @@ describe("webhooks through crashes", () => {
   )
 
   it.live.runIf(isDeep)(
-    "SC-PLT-04: SIGTERM while the endpoint hangs ends with 0 within 15 s; what hung is delivered after the restart",
+    "SC-PLT-04: SIGTERM while the endpoint hangs ends with 0 within 15 s; hanging deliveries are made after the restart",
     () =>
       withWebhookCrashWorld({ seed: seed + 2 }, (world) =>
         Effect.gen(function* () {
@@ -185,7 +185,7 @@ describe("webhooks through crashes", () => {
   )
 
   it.live.runIf(isDeep)(
-    "D14: killed before a commit there is no delivery for what was rolled back, killed after it there is one for each",
+    "D14: killed before a commit, a rolled-back cause has no delivery; killed after it, each cause has one",
     () =>
       withWebhookCrashWorld({ seed: seed + 3 }, (world) =>
         Effect.gen(function* () {

@@ -62,7 +62,7 @@ describe("A2-115: an answer with trades", () => {
 
   it("books its trades and gives the order its id at the venue", () => traded(honest))
 
-  it.each(lies)("that %s: the order ends as the venue has it, and later trades are booked", async (_, lie) => {
+  it.each(lies)("that %s: the order ends in the venue's state, and later trades are booked", async (_, lie) => {
     mayLog(/quarantined|does not fit/)
     const { maker, taker } = await traded(lie)
     const orderId = await placed(taker, limit("BUY", "0.02", "59990"))

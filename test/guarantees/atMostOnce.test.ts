@@ -31,7 +31,7 @@ describe("at most once", () => {
     assert.strictEqual(Number(await cash(clientId)) - Number(before), 1)
   })
 
-  it("refusals replay too, even when the reason has gone", async () => {
+  it("refusals replay too, even when their reason no longer holds", async () => {
     const first = await collateral("too-much", "key-2", { direction: "WITHDRAWAL", amount: "900.00" })
     assert.strictEqual(first.status, 409)
     assert.strictEqual(first.json.data.status, "REFUSED")

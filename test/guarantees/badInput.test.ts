@@ -273,7 +273,7 @@ describe("bad input", () => {
   })
 
   it(
-    "Limits: a body over the route's cap is 413 4000, one within it is judged",
+    "Limits: a body over the route's cap is 413 4000, one within it is checked",
     unchanged(async () => {
       const padded = (length: number) => `{"partnerClientRef":"${"x".repeat(length - 23)}"}`
       const over = await raw("/clients", padded(256 * 1024 + 1))
@@ -314,7 +314,7 @@ describe("bad input", () => {
     assert.include([200, 400], (await get(service, key, path)).status)
   )
 
-  it("the service lives: a good report is booked and a good client onboarded", async () => {
+  it("the service continues: a valid report is booked and a valid client onboarded", async () => {
     const body = { partnerRef: "alive", direction: "DEPOSIT", amount: "1" }
     assert.strictEqual((await collateral(service, key, clientId, body)).status, 201)
     assert.strictEqual((await onboard(service, key, person(++persons, "alive"))).status, 201)

@@ -71,7 +71,7 @@ const taxOf = async (clientId: number) => {
 }
 
 describe("tax of a British year", () => {
-  it("STS-26: provisional on 7 April, final on 6 May; only what changed is a new version; others have the calendar year", async () => {
+  it("STS-26: provisional on 7 April, final on 6 May; only changed statements get a new version; other residents have the calendar year", async () => {
     const start = await now()
     const year = new Date(start).getUTCFullYear() + (start < Date.UTC(new Date(start).getUTCFullYear(), 2, 1) ? 0 : 1)
     await until(Date.UTC(year, 2, 10, 12))

@@ -65,7 +65,7 @@ describe("a bulk report that dies in the middle", { timeout: 60_000 }, () => {
     })
 
   it.each(["request", "answer"] as const)(
-    "A1-53: cut at the second batch's %s, a retry says the truth",
+    "A1-53: cut at the second batch's %s, the retry has the result of all attempts",
     async (what) => {
       const ids = (await rowsOf(dying, "settlementItems")).map(({ id }) => id)
       assert.lengthOf(ids, clientCount)
@@ -123,7 +123,7 @@ describe("a bulk report that dies in the middle", { timeout: 60_000 }, () => {
 })
 
 describe("a busy client", () => {
-  it("holds up none but itself: the others are decided, and the request is for later", async () => {
+  it("delays only itself: other clients are decided, and the request is answered later", async () => {
     const asked: Array<string> = []
     const clients = Array.from({ length: 200 }, (_, n) => n + 1)
     const rows = clients.map((id) => ({ ...sampleRows(id).settlementItems, clientId: id }))

@@ -65,7 +65,7 @@ const nothingWritten = async (clientId: number): Promise<void> => {
 }
 
 describe("F9: an account below half of its margin", () => {
-  it("is closed out by a mark alone: what could open is cancelled, and no more is closed than was held", async () => {
+  it("is closed out by a mark alone: orders that could open are cancelled, and no more than the position is closed", async () => {
     const clientId = await holder()
     const opening = await place(clientId, limit("BUY", "0.01", "57000"))
     assert.strictEqual(opening.status, 200, opening.text)
@@ -87,7 +87,7 @@ describe("F9: an account below half of its margin", () => {
     await books.hold("closed out by a mark")
   }, 60_000)
 
-  it("waits without writing where its market is halted in mid-episode, and goes on when it reopens", async () => {
+  it("waits without writes while its market is halted during the episode, and continues when the market reopens", async () => {
     const clientId = await holder()
     world.book(perp, "0")
     world.price("54000")
@@ -106,7 +106,7 @@ describe("F9: an account below half of its margin", () => {
     await books.hold("halted in mid-episode")
   }, 60_000)
 
-  it("waits where nobody buys; its leverage stays, the client may still close, and money that comes ends it", async () => {
+  it("waits without a buyer; its leverage stays, the client may still close, and incoming money ends it", async () => {
     const clientId = await holder()
     world.book(perp, "0")
     world.price("55000")

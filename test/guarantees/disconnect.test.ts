@@ -41,7 +41,7 @@ describe("disconnect", () => {
       socket.on("error", reject)
     })
 
-  it("a caller that hangs up while its commit is on the way: the key is settled by the one execution", async () => {
+  it("a caller that disconnects while its commit is in flight: the one execution settles the key", async () => {
     const body = JSON.stringify(bodyOf(1_000))
     const { hostname, port } = new URL(service.url)
     const decided = new Promise<void>((resolve) => setPauseTrigger("before-commit", () => resolve()))
@@ -79,7 +79,7 @@ describe("disconnect", () => {
     assert.deepStrictEqual([retry.status, retry.headers["idempotency-replayed"]], [201, "true"])
   })
 
-  it("200 hung-up requests: every retry with the same key is answered, each booked once", async () => {
+  it("200 aborted requests: every retry with the same key is answered, and each is booked once", async () => {
     const numbers = Array.from({ length: 200 }, (_, n) => n)
     await Promise.all(numbers.map(sendAndHangUp))
     const answers = await Promise.all(

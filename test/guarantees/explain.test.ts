@@ -120,7 +120,7 @@ const steps = fc.array(
 
 describe("explain", () => {
   it.each(["PARTNER", "BROKER", "SANDBOX"] as const)(
-    "A3-02: foretells verdict and sentence of every write in every state (%s)",
+    "A3-02: predicts verdict and sentence of every write in every state (%s)",
     async (name) => {
       const { key } = partners[name]
       const outcomes = new Set<string>()
@@ -156,7 +156,7 @@ describe("explain", () => {
     120_000
   )
 
-  it("A3-14: every gate in its order, with what it compared; those after the first refusal are not reached", async () => {
+  it("A3-14: shows every gate in order, with the compared figures; gates after the first refusal are not reached", async () => {
     const { key } = partners.PARTNER
     const clientId = await service.client(key)
     await post(key, "collateral", clientId, { ...sample, partnerRef: `${clientId}-in`, amount: "10" })
@@ -190,7 +190,7 @@ describe("explain", () => {
   })
 
   it.each(['{"a":1.0}', '{"a":12345678901234567890}', '{"a":[{"b":1e2}]}'])(
-    "A3-07: a destination that would not be kept as it is written (%s) is refused as the write refuses it",
+    "A3-07: a destination that would not be stored as written (%s) is refused as by the write",
     async (destination) => {
       const { key } = partners.BROKER
       const clientId = await service.client(key)
@@ -204,7 +204,7 @@ describe("explain", () => {
     }
   )
 
-  it("writes nothing and takes no reference; a READ key may ask, and nobody about another partner's client", async () => {
+  it("writes nothing and takes no reference; a READ key may use it, and no partner for another partner's client", async () => {
     const { partnerId } = await service.partner({ code: "EXREAD" }, "READ").then(async (read) => ({ ...read }))
     assert.isAbove(partnerId, 0)
     const reader = await service.partner({ code: "EXREAD2" }, "READ")
@@ -221,7 +221,7 @@ describe("explain", () => {
     assert.strictEqual(again.json.data.outcome, "REPLAYED")
   })
 
-  it("the command line asks the same question, in every role", async () => {
+  it("the command line sends the same query, in every role", async () => {
     const { key } = partners.BROKER
     const clientId = String(await service.client(key))
     const line = ["explain", "withdrawal", clientId, "--amount", "5"]

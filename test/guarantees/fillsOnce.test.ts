@@ -57,7 +57,7 @@ const assertOnce = async (maker: number, taker: number): Promise<void> => {
 
 describe("A2-44: each trade once", () => {
   it.each(deliveries)(
-    "what the venue says comes %s",
+    "the venue's messages arrive %s",
     async (_, delays) => {
       const { maker, taker, orderId, sell } = await dealt()
       world.delivering(delays)
@@ -70,7 +70,7 @@ describe("A2-44: each trade once", () => {
     60_000
   )
 
-  it("trades that were asked for by their order, and are said by the stream after that", async () => {
+  it("trades from a query of their order, which the stream reports afterwards", async () => {
     const { maker, taker, orderId, sell } = await dealt()
     world.hide("events")
     await Promise.all(Array.from({ length: pieces }, sell))

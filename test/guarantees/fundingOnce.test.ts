@@ -51,7 +51,7 @@ const posted = (clientId: number, expected: ReadonlyMap<string, bigint>) =>
 
 describe("F14: each stamp once", () => {
   it.each(deliveries)(
-    "what the venue says comes %s",
+    "the venue's messages arrive %s",
     async (_, delays) => {
       const [maker, taker] = [await trader(), await trader()]
       world.delivering(delays)
@@ -66,7 +66,7 @@ describe("F14: each stamp once", () => {
     120_000
   )
 
-  it("stamps that nobody heard are read by their accounts, and what the books have of them is the venue's", async () => {
+  it("stamps that were not received are read with their accounts, and the ledger equals the venue's books", async () => {
     const [maker, taker] = [await trader(), await trader()]
     world.hide("events")
     await dealt(maker, taker, "0.05")
@@ -78,7 +78,7 @@ describe("F14: each stamp once", () => {
     await posted(taker, due(taker, "-0.05", stamps))
   }, 120_000)
 
-  it("the venue begins again from what it has kept, and says nothing a second time", async () => {
+  it("the venue repeats the events that it has kept, and no payment is booked twice", async () => {
     const [maker, taker] = [await trader(), await trader()]
     await dealt(maker, taker, "0.03")
     const first = await world.passStamps(service, 1)
@@ -90,7 +90,7 @@ describe("F14: each stamp once", () => {
   }, 120_000)
 })
 
-describe("F14: random courses", () => {
+describe("F14: random histories", () => {
   const step = fc.oneof(
     fc.record({ is: fc.constant("trade" as const), buys: fc.boolean(), lots: fc.integer({ min: 1, max: 30 }) }),
     fc.record({ is: fc.constant("stamps" as const), count: fc.integer({ min: 1, max: 3 }) }),
@@ -98,7 +98,7 @@ describe("F14: random courses", () => {
     fc.record({ is: fc.constant("cut" as const) })
   )
 
-  it("positions that move between stamps, with losses and cuts, are paid at each stamp as they were there", async () => {
+  it("positions that change between stamps, with losses and cuts, are paid at each stamp as they were then", async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 4, maxLength: 10 }), async (steps) => {
         const [one, other] = [await trader(), await trader()]

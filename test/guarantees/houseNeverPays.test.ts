@@ -167,8 +167,8 @@ const lives = (steps: ReadonlyArray<fc.Arbitrary<Step>>) =>
   fc.array(fc.record({ whose: fc.boolean(), step: fc.oneof(...steps) }), { minLength: 20, maxLength: 60, size: "max" })
 const numRuns = isDeep ? 1_000 : 60
 
-describe("F10: what two clients can make the house pay", () => {
-  it("while nothing jumps, nothing in the end: what it puts up for a take found late comes back with the swap", () => {
+describe("F10: the most that two clients can make the house pay", () => {
+  it("without jumps, nothing in the end: an advance for a take found late returns with the swap", () => {
     const seen = { putUp: 0 }
     fc.assert(
       fc.property(lives(calm), (steps) => {
@@ -189,7 +189,7 @@ describe("F10: what two clients can make the house pay", () => {
     assert.isAbove(seen.putUp, 0)
   })
 
-  it("with jumps, no more than they take beyond the client's money, that outside the cash too", () => {
+  it("with jumps, no more than the loss beyond the client's money, outside money included", () => {
     const seen = { repaid: 0, refused: 0 }
     fc.assert(
       fc.property(lives([...calm, jump, jump]), (steps) => {

@@ -64,7 +64,7 @@ describe("D5: one end a contract", () => {
     ["late and out of order", () => [scattered(300)]],
     ["twice, out of order", () => [scattered(200), scattered(400)]]
   ] as const)(
-    "what the venue says comes %s: one settlement each",
+    "the venue's messages arrive %s: one settlement each",
     async (_, deliveries) => {
       const all = await manyOpened()
       world.delivering(deliveries)
@@ -78,7 +78,7 @@ describe("D5: one end a contract", () => {
     60_000
   )
 
-  it("F19: a barrier that is touched while quotes to close are accepted: one end each, and the books hold it", async () => {
+  it("F19: a barrier that is touched while accepts close contracts: one end each, and the books balance", async () => {
     const all = await manyOpened()
     const accepts = await Promise.all(
       all.map(async ({ clientId, contractId }) => {

@@ -62,7 +62,7 @@ describe("late commit", () => {
     assert.strictEqual((await service.call("GET", "/partner/v1/me", { key })).status, 401)
   })
 
-  it("changed limits hold and block nobody; a listed name is found", async () => {
+  it("changed limits apply and block no partner; a listed name is found", async () => {
     const { key, code } = await service.partner({ code: "LATELIM" })
     const clientId = await service.client(key)
     await withLostAnswer(Effect.flatMap(Partners, (partners) => partners.limits(operator, code, { trade: 777 })))

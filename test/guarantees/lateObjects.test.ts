@@ -94,7 +94,7 @@ const actions = (world: CallWorld) => world.store.rows("audit").map(({ action })
 const keys = (world: CallWorld) => world.store.rows("ledgerTransactions").map(({ key }) => key)
 
 describe("late objects", () => {
-  it("D4: an execution of a request that has left memory is adopted, once, with an alarm and a break of what is not free", () => {
+  it("D4: an execution of a request that has left memory is adopted, once, with an alarm and a break of the uncovered amount", () => {
     const { world, rfqId, rfq } = withEndedRequest()
     world.venue.publish(account, saying(contractOf(rfqId)))
     world.venue.publish(account, saying(contractOf(rfqId)))
@@ -123,7 +123,7 @@ describe("late objects", () => {
     assert.notInclude(actions(world), "contract.otherEnd")
   })
 
-  it("F19: an earlier end that comes later opens a break of the difference, and what is booked stays", () => {
+  it("F19: an earlier end that arrives later opens a break of the difference, and the booking stays", () => {
     const { world, rfqId } = withEndedRequest()
     const profit = { state: "TAKE_PROFIT", settlePrice: openRfqInput.takeProfit, endedAt: begin + 4_500 } as const
     const touched = { state: "KNOCKED_OUT", settlePrice: openRfqInput.barrierLevel, endedAt: begin + 4_000 } as const
@@ -136,7 +136,7 @@ describe("late objects", () => {
     assert.include(actions(world), "contract.otherEnd")
   })
 
-  it("A2-115: what names a request that another client has is set aside", () => {
+  it("A2-115: an object that names another client's request is quarantined", () => {
     const { world, process, rfqId } = withEndedRequest()
     process.probe(8, 1)
     world.run(1_000)
@@ -148,7 +148,7 @@ describe("late objects", () => {
     assert.deepStrictEqual(reasons, ["it names no object of ours", "it names no object of ours"])
   })
 
-  it("A2-111: a contract has the name of the accept that opened it; under another name it is set aside, and opens nothing", () => {
+  it("A2-111: a contract has the name of the accept that opened it; under another name it is quarantined, and opens nothing", () => {
     const { world, rfqId, rfq } = withEndedRequest()
     const names = [`R-${rfqId}`, `A-${rfqId}`, `A-${rfqId}-x`, `R-${rfqId}-c1`]
     for (const ref of names) world.venue.publish(account, saying(contractOf(rfqId, { ref })))

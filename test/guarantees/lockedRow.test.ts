@@ -10,7 +10,7 @@ import { eventually } from "../runtime/engine/eventually.ts"
 import { brokenInvariants, collateral, get } from "../support/Builders.ts"
 import { type Service, startService } from "../support/Service.ts"
 
-describe("a row held locked by somebody else", () => {
+describe("a row that another session has locked", () => {
   let service: Service
   let scope: Scope.Closeable
   let other: PgConnection.PgConnection
@@ -45,7 +45,7 @@ describe("a row held locked by somebody else", () => {
   const cash = async (clientId: number) =>
     (await get(service, key, `/clients/${clientId}`)).json.data.cashUsdc as string
 
-  it("its client is answered 503 with Retry-After, the others are served, and the same request is done once later", async () => {
+  it("its client gets 503 with Retry-After, other clients are served, and the repeated request is executed once later", async () => {
     await hold(`SELECT FROM subjects WHERE subject = 'client:${held}' FOR UPDATE`)
     const [stopped, served] = await Promise.all([report(held, "h-1"), report(free, "f-1")])
     assert.deepInclude(stopped.json, { code: 5030 })
@@ -65,7 +65,7 @@ describe("a row held locked by somebody else", () => {
     assert.deepStrictEqual(await brokenInvariants(service), [])
   })
 
-  it("a table held locked: 503 at once for who needs it, and /healthz says so until it is free", async () => {
+  it("a locked table: requests that need it get 503 at once, and /healthz shows it until the lock is released", async () => {
     await hold("LOCK TABLE postings IN EXCLUSIVE MODE")
     assert.strictEqual((await report(free, "f-3")).status, 503)
     assert.strictEqual(await health(), 503)

@@ -20,8 +20,8 @@ const race = async (clientId: number, body: (n: number) => object): Promise<Read
   return answers.filter(({ status }) => status === 200).map(({ json }) => json.orderId)
 }
 
-describe("F13: orders that come at once share one free margin", () => {
-  it("of 50 on one side, each of a tenth of it, ten fit", async () => {
+describe("F13: concurrent orders share one free margin", () => {
+  it("of 50 orders on one side, each of a tenth of it, ten fit", async () => {
     const clientId = await trader("1000.00")
     // An order of 0.0166 at 59,000 needs a margin of 97.94, and its commission counts in addition: ten fit, eleven do
     // not.
@@ -35,7 +35,7 @@ describe("F13: orders that come at once share one free margin", () => {
     assert.deepInclude(await read(clientId, "/margin"), { openOrders: 0, freeMargin: "1000.000000" })
   }, 60_000)
 
-  it("on both sides only the larger one counts, and none of it twice", async () => {
+  it("of orders on both sides only the larger side counts, and no margin is used twice", async () => {
     const clientId = await trader("1000.00")
     const taken = await race(clientId, (n) =>
       n % 2 === 0 ? limit("BUY", "0.0166", "59000") : limit("SELL", "0.0166", "61000")
@@ -46,7 +46,7 @@ describe("F13: orders that come at once share one free margin", () => {
     assert.deepInclude(await read(clientId, "/margin"), { openOrders: 0, freeMargin: "1000.000000" })
   }, 60_000)
 
-  it("F20: of 50 spot purchases those are taken whose reserves the cash covers", async () => {
+  it("F20: of 50 spot purchases those are accepted whose reserves the cash covers", async () => {
     const clientId = await trader("1000.00")
     const usdc = async () =>
       (await read(clientId, "/balances")).balances.find(

@@ -49,7 +49,7 @@ const heldAndClosed = async (clientId: number) => {
 }
 
 describe("F10: a retail client", () => {
-  it("a mark that falls by 40 % in one tick: all are closed, what is missing is written off once, to exactly zero", async () => {
+  it("a mark that falls by 40 % in one tick: all positions are closed, the shortfall is written off once, to exactly zero", async () => {
     await high()
     const clients: Array<number> = []
     for (const [money, qty] of [
@@ -89,7 +89,7 @@ describe("F10: a retail client", () => {
     await books.hold("a gap of 40 %")
   }, 120_000)
 
-  it("deposits, withdrawals and changes of leverage race the close-out: never below zero, nothing closed once cured", async () => {
+  it("deposits, withdrawals and changes of leverage race the close-out: cash never ends below zero, and a cured account closes nothing", async () => {
     const random = new SeededRandom(16)
     const seen = { closed: 0, kept: 0 }
     for (let round = 0; round < 12; round++) {

@@ -166,7 +166,7 @@ describe.each([
     assert.strictEqual((await onboard(service, two.key, foreign)).status, 201, "a reference is its partner's alone")
   })
 
-  it("A1-16: forty posts of one e-mail and one reference at one partner: the reference is told, not the e-mail", async () => {
+  it("A1-16: forty posts of one e-mail and one reference at one partner: the refusal names the reference, not the e-mail", async () => {
     const racing = Array.from({ length: racers }, (_, n) => ({
       key: one.key,
       body: person(300 + n, "both", { email: "both@mail.example", partnerClientRef: "both" })

@@ -36,7 +36,7 @@ const quoted = async () => {
 }
 
 describe("A2-26: one accept, one contract", () => {
-  it("the venue executes and its answer is lost: the contract comes by itself, once, at the quote's price", async () => {
+  it("the venue executes and its answer is lost: the contract appears once, without a retry, at the quote's price", async () => {
     const { clientId, rfqId, quoteId } = await quoted()
     world.failing((name) => (name === "acceptQuote" ? { lost: "after" } : {}))
     const answer = await post(clientId, `/rfq/${rfqId}/accept`, { quoteId })
@@ -48,7 +48,7 @@ describe("A2-26: one accept, one contract", () => {
     assert.deepStrictEqual([await contracts(clientId), await commissions(clientId)], [1, ["-1.200000"]])
   }, 20_000)
 
-  it("the venue is silent before it executes: the reference is voided, nothing is booked, and another quote can be taken", async () => {
+  it("the venue is silent before it executes: the ref is voided, nothing is booked, and another quote can be accepted", async () => {
     const { clientId, rfqId, quoteId } = await quoted()
     world.failing((name) => (name === "acceptQuote" ? { lost: "before" } : {}))
     const answer = await post(clientId, `/rfq/${rfqId}/accept`, { quoteId })
@@ -68,7 +68,7 @@ describe("A2-26: one accept, one contract", () => {
     assert.strictEqual(await contracts(clientId), 1)
   }, 20_000)
 
-  it("the venue executes and does not show the contract: the accept stays in flight, and is asked for until it is seen", async () => {
+  it("the venue executes and does not show the contract: the accept stays in flight, and is queried until the contract appears", async () => {
     const { clientId, rfqId, quoteId } = await quoted()
     world.hide(true)
     let questions = 0
@@ -91,7 +91,7 @@ describe("A2-26: one accept, one contract", () => {
     assert.deepStrictEqual([await contracts(clientId), await commissions(clientId)], [1, ["-1.200000"]])
   }, 30_000)
 
-  it("a retry under the key asks the venue once, whatever was answered", async () => {
+  it("a retry under the key calls the venue once, whatever the answer was", async () => {
     const clientId = await trader()
     const headers = { "Idempotency-Key": `request-${clientId}` }
     world.failing((name) =>
@@ -112,7 +112,7 @@ describe("A2-26: one accept, one contract", () => {
     assert.strictEqual((await ofClient(service, "rfqs", clientId)).length, 1)
   }, 30_000)
 
-  it("A1-51: the first answer is none of a replay, the next one is", async () => {
+  it("A1-51: the first answer is not marked as a replay, the next one is", async () => {
     const { clientId, rfqId, quoteId } = await quoted()
     const requests = [
       ["/rfq", rfqBody({ autoAccept: false })],

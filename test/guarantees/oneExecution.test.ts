@@ -47,7 +47,7 @@ describe("A1-51: one key, one order, one execution", () => {
     await assertExecutedOnce(clientId, orderId)
   }, 60_000)
 
-  it("ten at once under one key are one order, while the venue is slow", async () => {
+  it("ten concurrent requests under one key are one order, while the venue is slow", async () => {
     const clientId = await offered()
     world.failing((name) => (name === "placeOrder" ? { toVenue: 50, toCaller: 50 } : {}))
     const answers = await Promise.all(Array.from({ length: 10 }, () => place(clientId, bid, keyed(clientId))))
@@ -58,7 +58,7 @@ describe("A1-51: one key, one order, one execution", () => {
     await assertExecutedOnce(clientId, taken[0]?.json.orderId)
   }, 60_000)
 
-  it("A2-26: the call never comes to the venue: 502 kept under its key, nothing stays held, and a new key executes", async () => {
+  it("A2-26: the call never reaches the venue: 502 stored under its key, no hold stays, and a new key executes", async () => {
     const clientId = await trader()
     world.failing((name) => (name === "placeOrder" ? { lost: "before" } : {}))
     const first = await place(clientId, bid, keyed(clientId))
@@ -80,7 +80,7 @@ describe("A1-51: one key, one order, one execution", () => {
     )
   }, 90_000)
 
-  it("a cancel whose answer is lost ends the order once; the next one says so", async () => {
+  it("a cancel whose answer is lost ends the order once; the next cancel reports it", async () => {
     const clientId = await trader()
     const orderId = await placed(clientId, bid)
     world.failing((name) => (name === "cancelOrder" ? { lost: "after" } : {}))
@@ -93,7 +93,7 @@ describe("A1-51: one key, one order, one execution", () => {
     assert.strictEqual(world.venue.came.get(`O-${orderId}-c1`), 1)
   }, 60_000)
 
-  it("A1-53: a key whose first process died unanswered is answered with its order, whatever the market says by then", async () => {
+  it("A1-53: a key whose first process died without an answer gets its order, whatever the market is by then", async () => {
     const clientId = await trader()
     const first = await place(clientId, bid, keyed(clientId))
     await query(

@@ -66,7 +66,7 @@ const protectedAtMarket = fc.record({
 })
 
 describe("A2-91: preview, explain and order", () => {
-  it("agree in verdict and sentence, and asking writes nothing", async () => {
+  it("agree in verdict and sentence, and preview and explain write nothing", async () => {
     const [clientId, other] = [await trader("2000.00"), await trader("2000.00")]
     // A position, so that an order can reduce it.
     await placed(other, limit("SELL", "0.02", "60000"))

@@ -78,7 +78,7 @@ describe("output gate", () => {
     assert.strictEqual((await get(service, key, `/clients/${clientId}`)).json.data.cashUsdc, "105.000000")
   })
 
-  it("the next turn of a client waits for the one before it; the money is never spent twice", async () => {
+  it("the next turn of a client waits for its previous one; no money is spent twice", async () => {
     const withdraw = (n: number) =>
       collateral(service, key, other, { partnerRef: `spend-${n}`, direction: "WITHDRAWAL", amount: "100" })
     const answers = await holding("postings", async (waiting) => {
@@ -95,7 +95,7 @@ describe("output gate", () => {
     assert.deepStrictEqual(statuses.sort(), [201, 409])
   })
 
-  it("a client exists for nobody before its commit, not even for a retry with its key", async () => {
+  it("a client is not visible before its commit, not even for a retry with its key", async () => {
     const body = person(1, "gate")
     const send = () => onboard(service, key, body, { "idempotency-key": "gate-1" })
     const answers = await holding("claims", async (waiting) => {
@@ -114,7 +114,7 @@ describe("output gate", () => {
     assert.strictEqual((await get(service, key, "/clients/by-ref/gate-1")).status, 200)
   })
 
-  it("a suspension rules from its commit on, not before", async () => {
+  it("a suspension applies from its commit on, not before", async () => {
     const own = await service.partner()
     await holding("partners", async (waiting) => {
       const suspending = watched(
@@ -131,7 +131,7 @@ describe("output gate", () => {
   describe("a commit the database refuses", () => {
     const told = (answers: ReadonlyArray<Answer>) => answers.map(({ status }) => status)
 
-    it("is a defect for its caller alone, leaves no row, and its key and reference are free again", async () => {
+    it("is a defect for its caller alone, leaves no row, and releases its key and reference", async () => {
       await query(
         service,
         "ALTER TABLE collateral_reports ADD CONSTRAINT poison CHECK (context ->> 'partnerRef' <> 'poison') NOT VALID"

@@ -59,7 +59,7 @@ describe("partner fence", () => {
     assert.strictEqual(await writesAfter(partner.partnerId, "partner.suspend"), 0)
   })
 
-  it.each([1, 2, 3])("D17: nothing is written by a key after it is revoked, round %d", async (round) => {
+  it.each([1, 2, 3])("D17: a revoked key writes nothing, round %d", async (round) => {
     const partner = await service.partner({ code: `KEY${round}` })
     const clientId = await service.client(partner.key)
     const revoke = () =>
@@ -74,7 +74,7 @@ describe("partner fence", () => {
     assert.strictEqual(Number(late[0]?.n), 0)
   })
 
-  it.each([1, 2, 3])("nobody is onboarded after reliance is suspended, round %d", async (round) => {
+  it.each([1, 2, 3])("no client is onboarded after reliance is suspended, round %d", async (round) => {
     const partner = await service.partner({ code: `REL${round}` })
     const clientId = await service.client(partner.key)
     const suspend = () =>
@@ -91,7 +91,7 @@ describe("partner fence", () => {
     assert.strictEqual(Number(late[0]?.n), 0)
   })
 
-  it.each([1, 2, 3, 4, 5])("D15: a partner is never CLOSED over money, round %d", async (round) => {
+  it.each([1, 2, 3, 4, 5])("D15: a partner with client money is never CLOSED, round %d", async (round) => {
     const partner = await service.partner({ code: `CLO${round}` })
     const clientId = await service.client(partner.key)
     const verdicts: Array<boolean> = []

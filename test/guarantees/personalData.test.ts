@@ -208,7 +208,7 @@ describe("planted personal data", { timeout: 180_000 }, () => {
     rmSync(folder, { recursive: true, force: true })
   })
 
-  it("the search finds every spelling of a text, and nothing that is not there", () => {
+  it("the search finds every spelling of a text, and no text that is absent", () => {
     const control = join(folder, "control")
     const text = `${stem}4711ControlXv`
     const base64 = ["", "a", "ab"].map((before) => Buffer.from(`${before}${text} tail`).toString("base64"))
@@ -220,7 +220,7 @@ describe("planted personal data", { timeout: 180_000 }, () => {
     }
   })
 
-  it("At rest: after a clean stop no file, no row and no answer carries a mark or a key", async () => {
+  it("At rest: after a clean stop no file, no row and no answer contains a mark or a key", async () => {
     await play(service, first)
     const rows = await rowsAsText()
     const leaks = rows.filter((row) => [...all, ...keys].some((text) => row.includes(text)))
@@ -244,7 +244,7 @@ describe("planted personal data", { timeout: 180_000 }, () => {
     }
   })
 
-  it("At rest: killed in the middle of uploads, with the database left running, no file carries a mark", async () => {
+  it("At rest: killed during uploads, with the database left running, no file contains a mark", async () => {
     service = await startRealService({ dataDir, webhookHosts: ["127.0.0.1"] })
     const { clientId, key } = await play(service, second)
     const content = Buffer.concat([Buffer.from("%PDF-1.7\n"), Buffer.from(second.content.repeat(100_000))])
@@ -271,7 +271,7 @@ describe("planted personal data", { timeout: 180_000 }, () => {
     assert.deepStrictEqual(search(everything(), [...all, ...keys]).found, [])
   })
 
-  it("Errors: no refusal repeats what it refuses", () => {
+  it("Errors: no refusal repeats the refused value", () => {
     assert.isAtLeast(answers.length, 20)
     for (const text of answers) {
       for (const mark of all) assert.notInclude(text.toLowerCase(), mark.toLowerCase())

@@ -31,7 +31,7 @@ const assertSpent = async (clientId: number, orderId: number): Promise<void> => 
 }
 
 describe("F20: a reserve is spent once", () => {
-  it("a thousand fills of one purchase cost what one would, and the hold ends at zero; so does the sale's", async () => {
+  it("a thousand fills of one purchase cost as much as one, and the hold ends at zero; so does the sale's", async () => {
     const [buyer, seller] = [await trader("6010.00"), await trader("1.00")]
     world.book(spot, "1")
     sliced(slices)
@@ -55,7 +55,7 @@ describe("F20: a reserve is spent once", () => {
     assert.deepInclude((await balancesOf(seller)).usdc, { cash: "1.000000" })
   }, 120_000)
 
-  it("what a purchase does not use comes back with its end", async () => {
+  it("the unused part of a reserve returns with the order's end", async () => {
     const [buyer, holder] = [await trader("7000.00"), await trader("7000.00")]
     world.book(spot, "1")
     const held = await placed(holder, of("BUY", "0.05", "60100"))

@@ -36,7 +36,7 @@ describe("restart", () => {
     )
   const told = (answer: Answer) => [answer.status, answer.text]
 
-  it("A1-51: answers of every kind replay byte for byte, reads are as before", async () => {
+  it("A1-51: answers of every kind replay byte for byte, and reads are the same", async () => {
     const bodies = [
       person(1, "kept"),
       person(2, "kept", { "attestation.riskRating": "HIGH" }),
@@ -102,7 +102,7 @@ describe("restart", () => {
     assert.deepStrictEqual(refs.sort(), [...answers.keys()].map((n) => `r-${n}`).sort())
   })
 
-  it("the balance is the sum of what was acknowledged", async () => {
+  it("the balance is the sum of the acknowledged reports", async () => {
     for (const id of clients) {
       const rows = await query<{ readonly total: string }>(
         service(),
@@ -114,7 +114,7 @@ describe("restart", () => {
     }
   })
 
-  it("takeover: the first service stops for good, refuses writes with 503, and learns it once", async () => {
+  it("takeover: the first service stops for ever, refuses writes with 503, and is notified once", async () => {
     const usurped = service()
     let stops = 0
     await usurped.run(Journal.useSync((journal) => journal.onUsurped(() => void stops++)))
@@ -131,7 +131,7 @@ describe("restart", () => {
     for (let n = 0; n < 3; n++) assert.strictEqual((await send(service(), 3_000 + n)).status, 201)
   })
 
-  it("A1-53: a key given back by a 503 runs in the next life", async () => {
+  it("A1-53: a key that a 503 released runs in the next process", async () => {
     const [dead, living] = [lives.at(-2) as Service, service()]
     const body = person(200, "back")
     const refused = await onboard(dead, key, body, { "idempotency-key": "given-back" })
@@ -140,7 +140,7 @@ describe("restart", () => {
     assert.deepStrictEqual([done.status, done.headers["idempotency-replayed"]], [201, undefined])
   })
 
-  it("event numbers go on without a gap over every takeover", async () => {
+  it("event numbers continue without a gap over every takeover", async () => {
     const seqs = (await rowsOf(service(), "events", "partner_id = $1", [BigInt(partnerId)])).map(({ seq }) => seq)
     assert.deepStrictEqual(
       seqs,

@@ -36,7 +36,7 @@ const playAll = (seeds: number, options: RiskBookOptions): Told => {
   }
 }
 
-describe("the risk index names whoever a look at all accounts finds", () => {
+describe("the risk index names every account that a check of all accounts finds", () => {
   it("over histories of marks that creep and jump, of deposits, withdrawals, fills, contracts and categorizations", () => {
     const { missed, named, inVain } = playAll(40, { accounts: 25 })
     assert.strictEqual(missed, 0)
@@ -44,15 +44,15 @@ describe("the risk index names whoever a look at all accounts finds", () => {
     assert.isBelow(inVain / named, 0.001)
   }, 120_000)
 
-  it("and misses some of them once a withdrawal is not put into it", () => {
+  it("and misses some accounts if it does not get a withdrawal", () => {
     assert.isAbove(playAll(4, { accounts: 25, isPut: (before, after) => after >= before }).missed, 0)
   }, 60_000)
 
-  it("and once it hears a mark that is old by the time", () => {
+  it("and misses some accounts if it gets a mark that is already old", () => {
     assert.isAbove(playAll(4, { accounts: 25, heard: (before) => before }).missed, 0)
   }, 60_000)
 
-  it("and once only the tier of the present notional is looked at", () => {
+  it("and misses some accounts if only the tier of the present notional counts", () => {
     assert.isAbove(
       playAll(4, { accounts: 25, indexTiers: ([first]) => (first === undefined ? [] : [first]) }).missed,
       0

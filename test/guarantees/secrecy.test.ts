@@ -117,12 +117,12 @@ describe("secrecy", () => {
     await service.stop()
   })
 
-  it("the scenario went through every kind of answer", () => {
+  it("the scenario caused every kind of answer", () => {
     assert.sameMembers([...new Set(answers.map(({ status }) => status))], [200, 201, 400, 401, 409, 500])
     assert.isNotEmpty(printed)
   })
 
-  it("sealed values open to what was sent", async () => {
+  it("sealed values open to the sent values", async () => {
     const [revision] = await ofClient(service, "kycRevisions", clientId)
     const text = JSON.stringify([revision?.payload, revision?.attestation])
     for (const mark of ["MRKDOC55127", tin, ssn, "Markrelative Fullname", "Markofficer Personname"])
@@ -133,13 +133,13 @@ describe("secrecy", () => {
     for (const { text } of answers) for (const secret of [...secrets, partner.key]) assert.notInclude(text, secret)
   })
 
-  it("Errors: no sentence repeats the value it refuses", () => {
+  it("Errors: no sentence repeats the refused value", () => {
     for (const { status, text } of answers) {
       if (status >= 400) assert.notMatch(text, /mail\.example|Mrk|MRK|xxxx/)
     }
   })
 
-  it("no log line carries a confidential value, a key, a name or an e-mail", () => {
+  it("no log line contains a confidential value, a key, a name or an e-mail", () => {
     const { first_name, last_name } = full(7).kyc.personalInfo
     const log = printed.join("\n")
     assert.include(log, "a commit was refused by the database")
@@ -147,7 +147,7 @@ describe("secrecy", () => {
       assert.notInclude(log, secret)
   })
 
-  it("no column of any table holds a confidential value or a key in readable bytes", async () => {
+  it("no column of any table contains a confidential value or a key in readable bytes", async () => {
     const tables = await query<{ readonly name: string }>(
       service,
       "SELECT table_name AS name FROM information_schema.tables WHERE table_schema = 'public' AND table_type = 'BASE TABLE'"
@@ -172,7 +172,7 @@ describe("secrecy", () => {
     assert.sameMembers([...found], ["clients.email", "claims.name"])
   })
 
-  it("audit, events and deliveries name nobody", async () => {
+  it("audit, events and deliveries name no person", async () => {
     for (const table of ["audit", "events", "webhook_deliveries", "notifications"]) {
       const rows = await query(service, `SELECT row_to_json(t)::text AS line FROM ${table} t`)
       for (const row of rows) assert.notMatch(String(row["line"]), /mail\.example|Mark|MRK|1987-/, table)

@@ -59,35 +59,38 @@ describe("settlement items", () => {
   it.each([
     ["before the server has the commit", "request", 0],
     ["after the server has committed", "answer", 1]
-  ] as const)("SC-SET-07: cut %s, the posting and its item are both in or both not", async (_when, what, committed) => {
-    const count = async () => ({
-      postings: (await rowsOf(service, "ledgerTransactions", "type = 'MANUAL'")).length,
-      items: (await rowsOf(service, "settlementItems")).length,
-      events: (await rowsOf(service, "events", "name = 'settlement.item_created'")).length
-    })
-    // A new database session first sends other queries.
-    await service.run(adjusting("1"))
-    const before = await count()
-    await service.run(
-      Effect.gen(function* () {
-        proxy.cutNext(what, "brokerage-journal")
-        proxy.letIn(false)
-        const failure = yield* Effect.flip(adjusting("1"))
-        proxy.letIn(true)
-        assert.strictEqual(failure._tag, "Unavailable")
-        const journal = yield* Journal
-        yield* Effect.sync(() => journal.accepting()).pipe(
-          Effect.repeat({ until: (accepting) => accepting, schedule: Schedule.spaced(10) }),
-          Effect.timeout("30 seconds")
-        )
+  ] as const)(
+    "SC-SET-07: cut %s, the posting and its item are both stored or both not",
+    async (_when, what, committed) => {
+      const count = async () => ({
+        postings: (await rowsOf(service, "ledgerTransactions", "type = 'MANUAL'")).length,
+        items: (await rowsOf(service, "settlementItems")).length,
+        events: (await rowsOf(service, "events", "name = 'settlement.item_created'")).length
       })
-    )
-    assert.deepStrictEqual(await count(), {
-      postings: before.postings + committed,
-      items: before.items + committed,
-      events: before.events + committed
-    })
-  })
+      // A new database session first sends other queries.
+      await service.run(adjusting("1"))
+      const before = await count()
+      await service.run(
+        Effect.gen(function* () {
+          proxy.cutNext(what, "brokerage-journal")
+          proxy.letIn(false)
+          const failure = yield* Effect.flip(adjusting("1"))
+          proxy.letIn(true)
+          assert.strictEqual(failure._tag, "Unavailable")
+          const journal = yield* Journal
+          yield* Effect.sync(() => journal.accepting()).pipe(
+            Effect.repeat({ until: (accepting) => accepting, schedule: Schedule.spaced(10) }),
+            Effect.timeout("30 seconds")
+          )
+        })
+      )
+      assert.deepStrictEqual(await count(), {
+        postings: before.postings + committed,
+        items: before.items + committed,
+        events: before.events + committed
+      })
+    }
+  )
 
   describe("ledger verify", () => {
     const check = (beginning: string) =>

@@ -24,7 +24,7 @@ const stalled = async (key: string): Promise<RawConnection> => {
 }
 
 describe("architecture 8: memory of bodies", () => {
-  it("architecture 8: one partner's stalled uploads are refused beyond its share; another's writes and documents are not", async () => {
+  it("architecture 8: one partner's stalled uploads are refused beyond its share; another partner's writes and documents are not", async () => {
     const slow = await service.partner()
     const other = await service.partner()
     const clientId = await service.client(other.key)

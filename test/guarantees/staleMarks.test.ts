@@ -43,7 +43,7 @@ const contractsOf = async (clientId: number, state: "open" | "history") =>
   (await get(service, key, `/clients/${clientId}/barriers?state=${state}`)).json.data.barriers
 
 describe("F3: a mark that is older than ten seconds", () => {
-  it("F18: nothing new is opened, and what is open can be asked to close", async () => {
+  it("F18: no position is opened, and an open one can be closed on request", async () => {
     const clientId = await trader()
     const contractId = await opened(clientId)
     const { rfqId } = (await post(clientId, "/rfq", rfqBody({ autoAccept: false }))).json.data
@@ -71,7 +71,7 @@ describe("F3: a mark that is older than ten seconds", () => {
     )
   }, 30_000)
 
-  it("no close-out begins: the account is called, its contract stays, until there is a price again", async () => {
+  it("no close-out begins: the account gets a margin call, and its contract stays, until there is a price again", async () => {
     const clientId = await trader()
     const contractId = await opened(clientId)
     const picture = async () => (await get(service, key, `/clients/${clientId}/margin`)).json

@@ -59,7 +59,7 @@ const money = async (clientId: number, partnerRef: string): Promise<void> => {
 }
 
 describe("statement jobs", () => {
-  it("STS-29: a night makes TRANSACTIONS of whoever traded, once and with one notification, and of nobody else", async () => {
+  it("STS-29: an end-of-day run makes TRANSACTIONS for clients with trades, once and with one notification, and for no others", async () => {
     const [trader, holder] = [await client(), await client()]
     await trade(trader)
     await trade(trader)
@@ -81,7 +81,7 @@ describe("statement jobs", () => {
     assert.deepStrictEqual([asked.status, asked.json.statementId], [200, row?.id], "who asks finds what the night made")
   })
 
-  it("STS-19: what is booked while the clock jumps over midnights is in one statement each, and none that was made says less", async () => {
+  it("STS-19: a booking during a jump over midnights is in one statement, and no existing statement loses content", async () => {
     const trader = await client()
     for (let jump = 0; jump < 3; jump++) {
       const before = Array.from({ length: 20 }, () => trade(trader))
@@ -105,7 +105,7 @@ describe("statement jobs", () => {
     assert.strictEqual(stated, fills.length)
   }, 60_000)
 
-  it("STS-28: the equities of each midnight are kept of whoever holds anything, as the replay has them", async () => {
+  it("STS-28: the equities of each midnight are stored for every client with holdings, and equal the replay", async () => {
     const [holder, nobody] = [await client(), await client()]
     await money(holder, "e-1")
     await advance(service, 3 * day)
@@ -121,7 +121,7 @@ describe("statement jobs", () => {
     )
   })
 
-  it("STS-29: a client that fails is named and tried again, and the others have theirs", async () => {
+  it("STS-29: a failed client is named and retried, and the others get their statements", async () => {
     const [good, bad, later] = [await client(), await client(), await client()]
     for (const each of [good, bad, later]) await trade(each)
     await query(service, "UPDATE fills SET currency = 'XXX' WHERE client_id = $1", [BigInt(bad)])
@@ -148,7 +148,7 @@ describe("statement jobs", () => {
     assert.lengthOf(await readyOf(bad), 1)
   }, 90_000)
 
-  it("STS-29: whatever a year has missed is made in the order of due times, each once, tax for Britain in its turn", async () => {
+  it("STS-29: the jobs of a missed year run in the order of due times, each once, British tax in its turn", async () => {
     const holder = await client()
     await money(holder, "y-1")
     await advance(service, 366 * day)
@@ -168,7 +168,7 @@ describe("statement jobs", () => {
     assert.strictEqual(versions[0]?.n, 0n, "nothing says another thing when it is made again")
   }, 120_000)
 
-  it("STS-29: two services at the same night make each statement once, and each execution stands in one", async () => {
+  it("STS-29: two services in the same end-of-day run make each statement once, and each execution is in one", async () => {
     const orderId = await inTurn(service, template, (turn) => putOrder(turn, { state: "FILLED" }))
     const midnight = (await now()) - ((await now()) % day)
     const clients = 150

@@ -27,7 +27,7 @@ const postedOf = async (clientId: number, wanted: string) =>
   (await read(clientId, "/ledger?limit=500")).data.postings.filter(({ type }: { type: string }) => type === wanted)
 
 describe("D8: a take is made once", () => {
-  it("under one key twenty requests at once make one swap, and all are answered with it", async () => {
+  it("twenty concurrent requests under one key make one swap, and all are answered with it", async () => {
     const anna = await lender()
     const offerId = await offered("ETH-SWAP")
     const answers = await Promise.all(
@@ -44,7 +44,7 @@ describe("D8: a take is made once", () => {
     assert.strictEqual(other.status, 409, other.text)
   }, 60_000)
 
-  it("takes at once out of one balance never set aside more than there is", async () => {
+  it("concurrent takes from one balance never reserve more than it has", async () => {
     const anna = await lender({ eth: "25" })
     const offerId = await offered("ETH-SWAP")
     const answers = await Promise.all(Array.from({ length: 6 }, () => take(anna, offerId, "10")))
@@ -56,7 +56,7 @@ describe("D8: a take is made once", () => {
     assert.deepStrictEqual(await statesOf(anna), ["OPEN", "OPEN"])
   }, 60_000)
 
-  it("a timeout frees no reserve: the same money can't be taken again while nobody knows", async () => {
+  it("a timeout releases no reserve: the same money can't be taken again while the outcome is unknown", async () => {
     const anna = await lender({ eth: "15" })
     const offerId = await offered("ETH-SWAP")
     world.failing((asked) => (asked === "takeOffer" || asked === "voidRefs" ? { lost: "before" } : {}))
@@ -73,8 +73,8 @@ describe("D8: a take is made once", () => {
   }, 60_000)
 })
 
-describe("D8: what a writer pays is booked once", () => {
-  it("every event doubled and out of order, every payment once, principal first and one share of the reward", async () => {
+describe("D8: a writer's payment is booked once", () => {
+  it("with every event doubled and out of order, each payment is booked once, principal first and one share of the reward", async () => {
     const anna = await lender()
     const { swapId, contractId } = await taken(anna, "ETH-SWAP", "10")
     world.delivering(() => [30, 0, 15, 0])

@@ -29,7 +29,7 @@ describe("tenant isolation", () => {
   })
 
   it.each(ofClient.map(({ method, path }) => [method, path] as const))(
-    "4004: %s %s of a foreign client is as of none",
+    "4004: %s %s of a foreign client answers as for a missing one",
     async (method, path) => {
       const before = await rowCounts(service)
       const at = (id: number) => path.replace(":clientId", String(id)).replaceAll(/:[a-zA-Z]+/g, "1")
@@ -50,7 +50,7 @@ describe("tenant isolation", () => {
     }
   )
 
-  it("4004: a foreign reference is as unknown as one that nobody has", async () => {
+  it("4004: a foreign reference is answered like an unknown one", async () => {
     const [foreign, none] = await Promise.all(
       ["theirs-1", "theirs-0"].map((ref) => get(service, stranger.key, `/clients/by-ref/${ref}`))
     )
@@ -58,7 +58,7 @@ describe("tenant isolation", () => {
   })
 
   it.each(["/clients?limit=200", "/clients?q=theirs", "/clients?q=", "/collateral?limit=200", "/summary", "/me"])(
-    "%s shows the caller's own alone",
+    "%s shows only the caller's own objects",
     async (path) => {
       const { status, text } = await get(service, stranger.key, path)
       assert.strictEqual(status, 200)
@@ -68,7 +68,7 @@ describe("tenant isolation", () => {
     }
   )
 
-  it("A1-09: a cursor of a foreign client pages through the caller's own", async () => {
+  it("A1-09: a cursor of a foreign client pages through the caller's own objects", async () => {
     const page = (await get(service, stranger.key, `/clients?before=${own + 1_000}`)).json.data.clients
     assert.deepStrictEqual(
       page.map((row: { readonly clientId: number }) => row.clientId),
@@ -94,14 +94,14 @@ describe("tenant isolation", () => {
     assert.isUndefined(b.headers["idempotency-replayed"])
   })
 
-  it("A1-52: a key answered for an own client is no way to a foreign one", async () => {
+  it("A1-52: a key answered for an own client gives no access to a foreign one", async () => {
     const body = { partnerRef: "cross", direction: "DEPOSIT", amount: "1" }
     await collateral(service, stranger.key, own, body, { "idempotency-key": "cross" })
     const { status, json } = await collateral(service, stranger.key, clientId, body, { "idempotency-key": "cross" })
     assert.deepStrictEqual([status, json.code], [409, 4092])
   })
 
-  it("every stored row of a client carries its partner", async () => {
+  it("every stored row of a client has its partner", async () => {
     for (const table of ["events", "collateralReports", "postings", "audit"] as const) {
       for (const row of await rowsOf(service, table, "client_id = $1", [BigInt(clientId)])) {
         assert.strictEqual(row.partnerId, owner.partnerId, table)

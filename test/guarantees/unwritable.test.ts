@@ -129,7 +129,7 @@ afterAll(async () => {
 })
 
 describe("a database that can't be written", { timeout: 120_000 }, () => {
-  it("read-only: writes are refused at once and without asking it each time, reads go on, then all is booked", async () => {
+  it("read-only: writes are refused at once without a query each, reads continue, then all is booked", async () => {
     const before = await report("ro-before")
     await readOnly(true)
     await untilRefused("ro")
@@ -147,7 +147,7 @@ describe("a database that can't be written", { timeout: 120_000 }, () => {
     assert.strictEqual(again.headers["idempotency-replayed"], "true")
   })
 
-  it("a server that comes back read-only: reads are served, writes refused until it may write", async () => {
+  it("a server that restarts read-only: reads are served, and writes refused until it is writable", async () => {
     await readOnly(true)
     expectLog(/the embedded PostgreSQL (ended unexpectedly|runs again)/)
     const pid = await Effect.runPromise(postgres.pid)
@@ -162,7 +162,7 @@ describe("a database that can't be written", { timeout: 120_000 }, () => {
     await assertNothingLost()
   })
 
-  it("no room for the log: the server ends and comes back, and so does the service", async () => {
+  it("no room for the log: the server ends and restarts, and the service recovers", async () => {
     // A position in the log segment beyond the limit; every table is smaller than the limit.
     await admin("SELECT pg_switch_wal()::text")
     for (let n = 0; n < 10; n++) await admin("SELECT pg_logical_emit_message(true, 'x', repeat('x', 1000000))::text")
@@ -179,7 +179,7 @@ describe("a database that can't be written", { timeout: 120_000 }, () => {
     await assertNothingLost()
   })
 
-  it("no room for a table: refused, reads go on, then all is booked", async () => {
+  it("no room for a table: writes are refused, reads continue, then all is booked", async () => {
     // A full last page, and tables larger than the limit: the next page finds no space.
     await admin(`INSERT INTO events SELECT 999999, n, 'collateral.booked', null, json_build_object('t', repeat('x', 1900)), 1
                    FROM generate_series(1, 14000) n`)

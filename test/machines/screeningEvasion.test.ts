@@ -43,7 +43,7 @@ describe("characters that show nothing", () => {
   it.each(marks.map((mark) => [codeOf(mark), mark] as const))("F26: %s between the letters hides nobody", (_, mark) => {
     assert.strictEqual(scorePair(client(between(mark)), listed).nameScore, 1)
     assert.strictEqual(outcome(between(mark)), "HIT")
-    // The same in the name on the list.
+    // The same text between the characters of the name on the list.
     const written = { ...listed, name: [...listed.name].join(mark) }
     assert.strictEqual(outcome({}, written), "HIT")
   })
@@ -90,7 +90,7 @@ describe("letters apart", () => {
       ["J. R. R. Tolkien", ["JRR", "TOLKIEN"]],
       ["John R. Smith", ["JOHN", "R", "SMITH"]],
       ["Maria e Silva", ["MARIA", "E", "SILVA"]],
-      // One character is a whole name there, and the order of the characters would matter.
+      // In such a script a single character is a whole name, so the order of the characters would matter.
       ["\u738b \u4f1f", ["WANG", "WEI"]]
     ]
     for (const [name, words] of rows) assert.deepStrictEqual(nameTokens(name), words, name)

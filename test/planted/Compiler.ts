@@ -8,7 +8,9 @@ const textOf = ({ text, messageChain = [] }: Diagnostic): string => [text, ...me
 export class Compiler {
   readonly #root: string
   readonly #api: API
-  /** The files that were changed for the last check. They may be as before by the next one. */
+  /**
+   * The files that were changed for the last check. They are checked again, because they may have been restored since.
+   */
   #last: ReadonlyArray<string> = []
 
   constructor(root: string) {

@@ -12,7 +12,7 @@ import { registered, startStubRegistrar } from "./stubRegistrar.ts"
 
 const denied = { code: 4030, msg: "The key is for reading only.", error: "The key is for reading only." }
 
-/** The command under way against a stub; `stop` is the signal. */
+/** Runs the command against a stub service. `stop` sends the signal that ends it. */
 const startListening = (...args: ReadonlyArray<string>) =>
   Effect.gen(function* () {
     const authority = yield* localAuthority

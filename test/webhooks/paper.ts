@@ -16,7 +16,7 @@ export const paper = () => {
       text += more
       look()
     },
-    /** The nth line that fits, also when it is there already. One wait at a time. */
+    /** The nth matching line, past lines included. Only one wait at a time. */
     line: (pattern: RegExp, nth = 1): Effect.Effect<string> =>
       Effect.callback<string>((resume) => {
         waiting = { pattern, nth, resolve: (line) => resume(Effect.succeed(line)) }

@@ -313,7 +313,7 @@ describe("rotation of the secret (SC-WHK-01)", () => {
         const rotation = yield* Effect.forkChild(receiver.rotate(Deferred.await(answer)))
         yield* Effect.yieldNow
         const early = yield* Effect.forkChild(send(1, { secret: "whs_second" }))
-        // Connections made one after the other and later than the early one: it has been read by then.
+        // The receiver handles these later connections one after the other, so it has read the early one by then.
         for (const id of [2, 3, 4, 5]) yield* send(id, { method: "PUT" })
         assert.isUndefined(early.pollUnsafe())
         yield* Deferred.succeed(answer, "whs_second")

@@ -71,7 +71,7 @@ export const deliver = (url: string, ca: string, id: number, over: Partial<Sent>
   })
 }
 
-/** A local authority in a folder that goes with the scope. */
+/** A local authority in a folder that the end of the scope removes. */
 export const localAuthority = Effect.gen(function* () {
   const folder = yield* Effect.acquireRelease(
     Effect.sync(() => mkdtempSync(join(tmpdir(), "brokerage-receiver-"))),
@@ -86,7 +86,7 @@ export interface World {
   readonly received: ReadonlyArray<ReceivedDelivery>
   readonly ca: string
   readonly send: (id: number, over?: Partial<Sent>) => Effect.Effect<Answered>
-  /** Completes when something has arrived that was not there yet. */
+  /** Completes at the next arrival. */
   readonly arrival: () => Promise<void>
 }
 
