@@ -3,6 +3,7 @@ import { Effect, Exit, Redacted, Scope } from "effect"
 import { randomBytes } from "node:crypto"
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
+import { setTimeout as pause } from "node:timers/promises"
 import { makePartnerClient, type PartnerClient } from "../../simulator/partner/PartnerClient.ts"
 import type { Cli } from "../Cli.ts"
 import { cliFailure, CliFailure, exitStatus, type Globals } from "../CliIo.ts"
@@ -34,6 +35,8 @@ interface DemoFile {
 
 /** Timeout of a request: the PDF of a long statement takes seconds. */
 const requestMillis = 30_000
+/** The longest wait for the partner's rate limit, which counts the requests of a minute. */
+const rateLimitMillis = 90_000
 /** Deliveries that one query of the log returns. An action of the tour causes fewer. */
 const logPage = 50
 
@@ -108,16 +111,25 @@ export class TourDemo {
     return file
   }
 
-  /** One request of the partner, relative to /partner/v1. Throws a CliFailure when no answer comes. */
+  /**
+   * One request of the partner, relative to /partner/v1. While the rate limit is used up it is sent again, for
+   * `rateLimitMillis` at most. Throws a CliFailure when no answer comes.
+   */
   async request(method: "GET" | "POST" | "DELETE", path: string, body?: string): Promise<TourAnswer> {
     const sent = this.client.send({ method, path: `/partner/v1${path}`, ...(body === undefined ? {} : { body }) })
-    const result = await Effect.runPromise(Effect.result(sent))
-    if (result._tag === "Failure") {
-      const { detail } = result.failure
-      throw cliFailure(exitStatus.unreachable, 5030, `${method} ${path}: the service did not answer (${detail}).`)
+    const until = Date.now() + rateLimitMillis
+    for (;;) {
+      const result = await Effect.runPromise(Effect.result(sent))
+      if (result._tag === "Failure") {
+        const { detail } = result.failure
+        throw cliFailure(exitStatus.unreachable, 5030, `${method} ${path}: the service did not answer (${detail}).`)
+      }
+      const { status, body: bytes, retryAfter } = result.success
+      const waitMillis = (retryAfter ?? 1) * 1_000
+      if (status !== 429 || Date.now() + waitMillis > until)
+        return { status, ok: status >= 200 && status < 300, json: parsed(bytes.toString("utf8")), bytes }
+      await pause(waitMillis)
     }
-    const { status, body: bytes } = result.success
-    return { status, ok: status >= 200 && status < 300, json: parsed(bytes.toString("utf8")), bytes }
   }
 
   /** Runs one command line of the operator on the demo. */

@@ -186,7 +186,11 @@ class TourPlayer {
   }
 
   private send(action: TourAction, method?: "DELETE"): Promise<TourAnswer> {
-    if ("command" in action) return this.cli.whileWaiting(this.globals, this.demo.command(action.command.split(" ")))
+    return this.cli.whileWaiting(this.globals, this.answerFrom(action, method))
+  }
+
+  private answerFrom(action: TourAction, method?: "DELETE"): Promise<TourAnswer> {
+    if ("command" in action) return this.demo.command(action.command.split(" "))
     const { body, path } = action
     if (body === undefined) return this.demo.request(method ?? "GET", path)
     return this.demo.request("POST", path, typeof body === "string" ? body : this.demo.fileText(body.file))
