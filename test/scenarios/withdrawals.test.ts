@@ -233,7 +233,11 @@ describe("withdrawals", () => {
       const clientId = await funded()
       const { requestId } = (await ask(clientId)).json.data
       const other = await service.partner(broker)
-      assert.strictEqual((await cancel(await funded(), requestId)).status, 404)
+      const second = await funded()
+      assert.strictEqual((await cancel(second, requestId)).status, 404)
+      // The request is looked up before the body is validated (A1-02).
+      const unread = `/partner/v1/clients/${second}/withdrawals/${requestId}/cancel`
+      assert.strictEqual((await service.call("POST", unread, { key: partner.key, raw: "{" })).status, 404)
       assert.strictEqual((await cancel(clientId, requestId, other.key)).status, 404)
       for (const id of ["999999999", "0", "x"]) assert.strictEqual((await cancel(clientId, id)).status, 404)
       assert.deepStrictEqual(await told(clientId), ["REQUESTED"])

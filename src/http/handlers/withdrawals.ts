@@ -26,7 +26,7 @@ export const withdrawals = feature({
       ),
       cancel: write(({ caller, params }, store) => withdrawals.cancel(caller, params.clientId, params.rid, store), {
         lookUp: ({ caller, params }) =>
-          Effect.map(withdrawals.missing(caller.partner.row.id, params.rid), (refusal) =>
+          Effect.map(withdrawals.missing(caller, params.clientId, params.rid), (refusal) =>
             refusal === null ? null : toWire(refusal)
           )
       }),

@@ -96,8 +96,8 @@ export class Withdrawals extends Context.Service<
       requestId: number | null,
       store: StoreAnswer<CancelVerdict>
     ): Effect.Effect<CancelVerdict, DispatchError>
-    /** The refusal when the partner has no such request; otherwise null. */
-    missing(partnerId: number, requestId: number | null): Effect.Effect<Refusal | null, Unavailable>
+    /** The refusal when the partner's client has no such request; otherwise null. */
+    missing(caller: Caller, clientId: number, requestId: number | null): Effect.Effect<Refusal | null, Unavailable>
     /** Requests of the partner, newest first; null when `clientId` is another partner's client. */
     list(
       partnerId: number,
@@ -132,12 +132,17 @@ export class Withdrawals extends Context.Service<
       const find = (conditions: ReadonlyArray<Condition>): Effect.Effect<WithdrawalRow | null, Unavailable> =>
         firstRow(stored, "withdrawalRequests", conditions)
 
-      const own = (partnerId: number, requestId: number | null): Effect.Effect<WithdrawalRow | null, Unavailable> =>
+      const own = (
+        { partner }: Caller,
+        clientId: number,
+        requestId: number | null
+      ): Effect.Effect<WithdrawalRow | null, Unavailable> =>
         requestId === null
           ? Effect.succeed(null)
           : find([
               { column: "id", value: requestId },
-              { column: "partner_id", value: partnerId }
+              { column: "partner_id", value: partner.row.id },
+              { column: "client_id", value: clientId }
             ])
 
       /**
@@ -207,8 +212,8 @@ export class Withdrawals extends Context.Service<
         rereading(
           Effect.gen(function* () {
             if (caller.partner.row.custodyModel !== "BROKER") return refuse(notUnderBroker)
-            const row = yield* own(caller.partner.row.id, requestId)
-            if (row === null || row.clientId !== clientId) return refuse(noRequest)
+            const row = yield* own(caller, clientId, requestId)
+            if (row === null) return refuse(noRequest)
             if (!isOpenWithdrawal(row.state)) return cancelled(row)
             return yield* host.dispatch<CancelVerdict | null>({
               subject: clientSubject(clientId),
@@ -258,8 +263,8 @@ export class Withdrawals extends Context.Service<
           )
         },
         cancel: (caller, clientId, requestId, store) => cancel(caller, clientId, requestId, store),
-        missing: (partnerId, requestId) =>
-          Effect.map(own(partnerId, requestId), (row) => (row === null ? noRequest : null)),
+        missing: (caller, clientId, requestId) =>
+          Effect.map(own(caller, clientId, requestId), (row) => (row === null ? noRequest : null)),
         list: (partnerId, { clientId, ...query }) =>
           Effect.flatMap(ofPartner(host, partnerId, clientId), (conditions) =>
             conditions === null ? Effect.succeed(null) : page(conditions, query)
