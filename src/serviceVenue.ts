@@ -115,7 +115,7 @@ export const meetVenue = (sql: PgClient.PgClient, venue: VenueConnection, offset
     if (ahead === 0) return offset
     yield* Effect.logInfo("the service's clock moved forward to the venue's time", { millis: ahead })
     const met = offset + ahead
-    return met < clockEnd - (yield* Clock.currentTimeMillis) ? yield* raiseClock(sql, met) : offset
+    return met < clockEnd - (yield* Clock.currentTimeMillis) ? ((yield* raiseClock(sql, met, null)) ?? met) : offset
   }).pipe(Effect.catchTag("VenueAway", ({ reason }) => Effect.as(Effect.logWarning(notYet, { reason }), offset)))
 
 const notYet = "the venue does not answer yet; the service aligns the clocks when it does"

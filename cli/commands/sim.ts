@@ -83,7 +83,7 @@ const advance = async (
   if (advanceMillis !== undefined) return api.clock.advance({ payload: { advanceMillis } })
   if (to !== undefined) return api.clock.advance({ payload: { to } })
   const { now, next } = (await api.clock.show()).data
-  const [first] = next
+  const first = next.find(({ dueAt }) => dueAt > now) ?? next[0]
   if (first === undefined) throw nothingDue
   return api.clock.advance({ payload: { advanceMillis: Math.max(1, first.dueAt - now) } })
 }
@@ -100,7 +100,7 @@ const nextView = ({ now, next, more }: Shown): View =>
     table(
       next,
       {
-        in: (row) => span(row.dueAt - now),
+        in: (row) => (row.dueAt > now ? span(row.dueAt - now) : `overdue ${span(now - row.dueAt)}`),
         at: (row) => time(row.dueAt),
         what: (row) => row.name,
         of: (row) => row.subject

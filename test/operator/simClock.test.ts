@@ -9,7 +9,7 @@ import { VenueControlError } from "../../src/runtime/ports/VenueControl.ts"
 import { layerVenueControlMemory, type VenueScript } from "../../src/runtime/ports/VenueControlMemory.ts"
 import { layerVenueProgressMemory } from "../../src/runtime/ports/VenueProgressMemory.ts"
 import { noChange } from "../../src/venue/VenueCommand.ts"
-import { rowCounts } from "../support/Builders.ts"
+import { query, rowCounts } from "../support/Builders.ts"
 import { quickClock } from "../support/quickClock.ts"
 import { quietVenue, quietView } from "../support/quietVenue.ts"
 import { type OperatorService, runRecorded, startOperatorService } from "./operatorHarness.ts"
@@ -126,6 +126,23 @@ describe("operator surface, sim clock with a venue", () => {
     const human = await runRecorded(["sim", "clock", "show", ...service.connection("ADMIN")])
     assert.match(human.stdout, /^Due next$/m)
     assert.match(human.stdout, /screening\.nightly +system$/m)
+  })
+
+  it("a timer that can't be fired is listed first, as overdue, and --until-next goes on to later work", async () => {
+    const { now } = await show()
+    const stuck = { subject: "system", name: "halt.until:stuck", dueAt: now - hour }
+    await query(service, "INSERT INTO timers (subject, name, due_at) VALUES ($1, $2, $3)", [
+      stuck.subject,
+      stuck.name,
+      BigInt(stuck.dueAt)
+    ])
+    const { next } = await show()
+    const listed = { name: "halt.until", subject: "system", dueAt: stuck.dueAt }
+    assert.deepStrictEqual([next[0], next.length > 1], [listed, true])
+    const human = await runRecorded(["sim", "clock", "show", ...service.connection("ADMIN")])
+    assert.match(human.stdout, /^overdue 1h .*halt\.until +system$/m)
+    const moved = await service.done(["sim", "clock", "advance", "--until-next"])
+    assert.isAtLeast(moved.now, next[1].dueAt)
   })
 
   it("the clock never goes back, and one way at a time is given", async () => {

@@ -97,20 +97,40 @@ export const storedClock = (sql: PgClient.PgClient): Effect.Effect<StoredClock, 
           })
   )
 
-/** Stores the offset (ms) at which a jump ends, before its first step. */
-export const aimClock = (sql: PgClient.PgClient, target: number): Effect.Effect<void, SqlError.SqlError> =>
-  Effect.asVoid(sql.unsafe("UPDATE service_stamp SET clock_target = $1 WHERE id = 1", [BigInt(target)]))
+/** True for the owner of the database, and for a process that starts and owns nothing yet (null). */
+const ofOwner = "($2::text IS NULL OR EXISTS (SELECT FROM writer WHERE id = 1 AND owner = $2))"
+
+/**
+ * Stores the offset (ms) at which a jump ends, before its first step. False: `owner` does not own the database, and nothing is
+ * stored.
+ */
+export const aimClock = (
+  sql: PgClient.PgClient,
+  target: number,
+  owner: string
+): Effect.Effect<boolean, SqlError.SqlError> =>
+  Effect.map(
+    sql.unsafe(`UPDATE service_stamp SET clock_target = $1 WHERE id = 1 AND ${ofOwner} RETURNING id`, [
+      BigInt(target),
+      owner
+    ]),
+    ({ length }) => length > 0
+  )
 
 /**
  * Raises the stored clock offset to `offset` (ms), never lowers it, and returns it. A jump whose end is reached is no longer
- * stored.
+ * stored. Null: `owner` does not own the database, and nothing is stored.
  */
-export const raiseClock = (sql: PgClient.PgClient, offset: number): Effect.Effect<number, SqlError.SqlError> =>
+export const raiseClock = (
+  sql: PgClient.PgClient,
+  offset: number,
+  owner: string | null
+): Effect.Effect<number | null, SqlError.SqlError> =>
   Effect.map(
     sql.unsafe<{ readonly clock_offset: bigint }>(
       `UPDATE service_stamp SET clock_offset = GREATEST(clock_offset, $1), clock_target = NULLIF(
-         GREATEST(clock_target, clock_offset, $1), GREATEST(clock_offset, $1)) WHERE id = 1 RETURNING clock_offset`,
-      [BigInt(offset)]
+         GREATEST(clock_target, clock_offset, $1), GREATEST(clock_offset, $1)) WHERE id = 1 AND ${ofOwner} RETURNING clock_offset`,
+      [BigInt(offset), owner]
     ),
-    ([row]) => Number(row?.clock_offset ?? offset)
+    ([row]) => (row === undefined ? null : Number(row.clock_offset))
   )

@@ -25,7 +25,7 @@ const DueNext = Schema.Struct({ name: Schema.String, subject: Schema.String, due
 
 /**
  * `next`: the work due next (timers, statement jobs, delivery attempts, and the venue's funding, maturities and expiries),
- * earliest first, at most ten. `more`: the number of later ones, at most 1,000.
+ * earliest first, at most ten. Up to five of them are timers that are overdue by 2 s or more: these stand first. `more`: the number of later ones, at most 1,000.
  */
 const ClockShown = Schema.Struct({ ...ClockView.fields, next: Schema.Array(DueNext), more: Schema.Int })
 

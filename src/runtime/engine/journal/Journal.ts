@@ -61,6 +61,8 @@ export class Journal extends Context.Service<
      * also while the owner is unknown.
      */
     readonly owns: Effect.Effect<boolean>
+    /** The name in the writer row while this process owns the database. A statement that compares it writes for the owner only. */
+    readonly owner: string
     /**
      * Wall time, Unix ms, just before the last committed flush was sent: this process owned the database then. -Infinity before
      * the first flush, or while the database is away.

@@ -74,6 +74,7 @@ export const makeJournalMemory = (options: JournalMemoryOptions = {}): JournalIn
     accepting: (lane) => writer.accepting(lane),
     certain: () => writer.certain,
     owns: Effect.callback<boolean>((resume) => writer.schedule(() => resume(Effect.succeed(writer.owns)), 0)),
+    owner: writer.owner,
     ownedAt: () => writer.ownedAt,
     held: () => ({ rows: 0, tables: 0 }),
     load: (subjects) =>
@@ -106,7 +107,7 @@ class MemoryWriter {
   readonly sizes = new BatchSizes()
   stop: () => void = () => {}
   private readonly queue: Array<Waiting> = []
-  private readonly owner: string
+  readonly owner: string
   private readonly faults: MemoryFaults
   private readonly patienceMillis: number
   private readonly idle: Array<() => void> = []

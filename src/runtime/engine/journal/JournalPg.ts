@@ -69,6 +69,7 @@ export const makeJournalPg = (
       accepting: (lane) => writer.accepting(lane),
       certain: () => writer.up,
       owns: writer.owns,
+      owner: options.owner,
       ownedAt: () => writer.ownedAt,
       held: () => writer.locks.held.counts(),
       load: (subjects) =>

@@ -40,9 +40,14 @@ export class EventCursor {
     return number <= Math.max(this.reported, this.mark) + aheadLimit
   }
 
+  /** Whether an event is done or in progress. */
+  has(number: number): boolean {
+    return number <= this.mark || this.pending.has(number) || this.taken.has(number)
+  }
+
   /** Starts an event. False: it is done or in progress. */
   begin(number: number): boolean {
-    if (number <= this.mark || this.pending.has(number) || this.taken.has(number)) return false
+    if (this.has(number)) return false
     this.pending.add(number)
     this.furthest = Math.max(this.furthest, number)
     return true
@@ -96,7 +101,7 @@ export class EventCursor {
 
   /** Whether an event may start now. The event after the checkpoint always may. */
   hasRoom(number: number): boolean {
-    return this.held < heldLimit || number <= this.mark + 1 || this.pending.has(number) || this.taken.has(number)
+    return this.held < heldLimit || number === this.mark + 1 || this.has(number)
   }
 
   /** The number of events above the checkpoint that are done or in progress. */

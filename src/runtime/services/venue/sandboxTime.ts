@@ -57,7 +57,7 @@ const orderPatience = "10 seconds"
 
 /**
  * Applies an event by `take` once the clock is at the event's time. While a sandbox's clock moves, an event far ahead of it waits
- * for the earlier events, then it carries the clock along. After one timeout the events that have not ended are left behind.
+ * for the earlier events, then it carries the clock along; a line that is read again does not. After one timeout the events that have not ended are left behind.
  */
 export const inTime = (
   clock: BusinessClock["Service"],
@@ -67,7 +67,7 @@ export const inTime = (
 ): Effect.Effect<void> => {
   const carrier = clock.carrier()
   const { at, fact } = event
-  if (carrier === null || !("account" in fact)) return take(event)
+  if (carrier === null || !("account" in fact) || cursor.has(event.number)) return take(event)
   const taken = Effect.andThen(
     carrier.event(at, fact),
     Effect.suspend(() => take(event))

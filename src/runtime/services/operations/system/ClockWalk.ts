@@ -4,7 +4,7 @@
  * booked before it happened, and everything in order. The offset of each step is stored before a clock shows it (C4).
  */
 import type { PgClient } from "@effect/sql-pg"
-import { type Clock, Duration, Effect, Option } from "effect"
+import { type Clock, Duration, Effect, Option, Semaphore } from "effect"
 import type { AccountFact } from "../../../../machines/venue/VenueEvent.ts"
 import { type ActorHost, Unavailable } from "../../../engine/mailbox/ActorHost.ts"
 import type { BusinessClock, ClockCarrier } from "../../../engine/clock/BusinessClock.ts"
@@ -22,6 +22,8 @@ import { playVenue } from "./playVenue.ts"
 export const together = 2_000
 /** The longest wait for a next event of a step before the clock goes on without it; it is then booked later than it happened. */
 const eventPatience = Duration.seconds(10)
+/** The longest wait for the events of a step, also while events arrive: a venue may publish faster than the service applies. */
+const stepPatience = Duration.seconds(60)
 /**
  * The most steps of a jump that end at due times; closer due times share a step. The order holds within a step too, so this
  * limits only how far the venue is ahead while an event is applied.
@@ -48,6 +50,8 @@ interface ClockWalkParts {
   readonly timers: Timers["Service"]
   readonly sql: PgClient.PgClient
   readonly wall: Clock.Clock
+  /** The name of this process as the owner of the database. Only the owner stores a clock. */
+  readonly owner: string
 }
 
 /** Moves of the clocks; one at a time (`SimClock`). */
@@ -63,8 +67,9 @@ export class ClockWalk implements ClockCarrier {
   private arrived = 0
   /** The shortest time between two firings of timers in this jump, business ms. */
   private pause = 0
-  /** No timer is due before this time, Unix ms. */
+  /** No timer is due before this time, Unix ms. While timers are read and fired it is not valid, so the clock is raised in turn. */
   private nextTimer = 0
+  private readonly raising = Semaphore.makeUnsafe(1)
   /** True: an event waits until this clock has followed the venue. No heartbeat is read meanwhile. */
   isAwaited = false
   private noted: ((due: DueNext) => void) | null = null
@@ -92,7 +97,8 @@ export class ClockWalk implements ClockCarrier {
   begin(target: number): Effect.Effect<void, Unavailable> {
     const aimed = Effect.sync(() => void (this.aim = target))
     // If the outcome is unknown, the end may be stored, and the next start would complete the jump: so this process does.
-    return Effect.catch(aimClock(this.parts.sql, target), whenUnsure).pipe(
+    return Effect.catch(aimClock(this.parts.sql, target, this.parts.owner), whenUnsure).pipe(
+      Effect.filterOrFail((stored) => stored, notOwner),
       Effect.tapError(({ unknown }) => (unknown ? aimed : Effect.void)),
       Effect.andThen(aimed)
     )
@@ -218,7 +224,7 @@ export class ClockWalk implements ClockCarrier {
     })
   }
 
-  /** The wait for the venue's events: as long as events arrive, and `eventPatience` without one. */
+  /** The wait for the venue's events: at most `stepPatience` while events arrive, and `eventPatience` without one. */
   private get progress(): VenueProgress["Service"] {
     const { progress } = this.parts
     const reached = (number: number): Effect.Effect<void> =>
@@ -228,17 +234,19 @@ export class ClockWalk implements ClockCarrier {
           Option.isSome(done) || this.arrived === before ? Effect.void : reached(number)
         )
       })
-    return { ...progress, reached }
+    return { ...progress, reached: (number) => Effect.asVoid(Effect.timeoutOption(reached(number), stepPatience)) }
   }
 
   /** Stores the end of a step, an offset in ms. Times up to it are then plausible. */
   private open(offset: number): Effect.Effect<void, Unavailable> {
     return Effect.uninterruptible(
-      Effect.map(Effect.catch(raiseClock(this.parts.sql, offset), whenUnsure), (stored) => {
+      Effect.flatMap(Effect.catch(raiseClock(this.parts.sql, offset, this.parts.owner), whenUnsure), (stored) => {
         passPausePoint("clock-stepped")
+        if (stored === null) return Effect.fail(notOwner())
         this.stored = stored
         this.isStepping = true
         this.parts.clock.expect(this.wallNow + stored)
+        return Effect.void
       })
     )
   }
@@ -262,6 +270,10 @@ export class ClockWalk implements ClockCarrier {
 
   /** Raises the clock to `at` (Unix ms), and fires the timers that become due on the way, each at its time. */
   private raiseTo(at: number): Effect.Effect<void> {
+    return this.raising.withPermits(1)(this.raiseInTurn(at))
+  }
+
+  private raiseInTurn(at: number): Effect.Effect<void> {
     const { clock, timers } = this.parts
     return Effect.gen({ self: this }, function* () {
       for (let fired = Number.NEGATIVE_INFINITY; this.nextTimer <= at;) {
@@ -301,6 +313,8 @@ export class ClockWalk implements ClockCarrier {
     })
   }
 }
+
+const notOwner = () => new Unavailable({ unknown: false })
 
 /** The stored clock, as the caller's error when the database is away. */
 export const readClock = (sql: PgClient.PgClient) => Effect.catch(storedClock(sql), whenAway)

@@ -114,7 +114,8 @@ export class SimClock extends Context.Service<
       const { sandbox } = yield* Settings
       const begun = sandbox ? (yield* Effect.orDie(storedClock(parts.sql))).target : null
       const host = yield* ActorHost
-      const walk = new ClockWalk({ ...parts, host, timers, wall }, begun, sandbox)
+      const { owner, owns } = yield* Journal
+      const walk = new ClockWalk({ ...parts, host, timers, wall, owner }, begun, sandbox)
       const jump = new Jump({ ...parts, host, timers, due, walk })
       // Jumps run one at a time, because each moves the clock by steps that another jump must not see half done.
       const one = yield* Semaphore.make(1)
@@ -124,7 +125,7 @@ export class SimClock extends Context.Service<
         link: yield* VenueLink,
         walk,
         wall,
-        owns: (yield* Journal).owns,
+        owns,
         one
       })
       if (sandbox) yield* Effect.forkScoped(meeting.run)
@@ -251,7 +252,7 @@ class Jump {
       const [from, now] = [clock.now(), wallNow + offset]
       const away = () => new Unavailable({ unknown: false })
       const timers = yield* Effect.mapError(this.parts.timers.due(now, rehearsedTimers), away)
-      const later = yield* dueNext(this.parts.due, venue, now)
+      const later = yield* dueNext(this.parts.due, venue, from, now)
       const { jobs, due } = yield* jobsDueBy(this.parts.due.stored, from, now)
       const venueNow = control.attached ? now : null
       const view = { now, wallNow, offsetMillis: offset, venueNow, behind: false, movingTo: null, ...later }

@@ -32,13 +32,17 @@ export interface DueParts {
 
 /** The next due work, and how much follows. */
 export interface DueList {
-  /** The first due items, earliest first. */
+  /** Overdue timers, and then the first due items, earliest first. */
   readonly next: ReadonlyArray<DueNext>
   /** Number of further due items, counted up to `counted`. */
   readonly more: number
 }
 
 const shown = 10
+/** The most overdue timers among them. */
+const shownOverdue = 5
+/** A timer that has not fired this long after its due time is overdue, ms. */
+const firingMillis = 2_000
 const counted = 1_000
 const dayMillis = 86_400_000
 
@@ -48,20 +52,23 @@ export const handlerOf = (name: string): string => name.split(":")[0] ?? name
 const away = () => new Unavailable({ unknown: false })
 
 /**
- * The next due work after `after` (Unix ms of business time). It includes the first job for equities, the first statement job,
- * and each work of the venue once.
+ * The timers that are overdue at `now`, and the next due work after `after` (both Unix ms of business time). The work includes the
+ * first job for equities, the first statement job, and each work of the venue once.
  */
 export const dueNext = (
   { timers, stored, sql }: DueParts,
   venue: ReadonlyArray<VenueDue>,
-  after: number
+  now: number,
+  after = now
 ): Effect.Effect<DueList, Unavailable> =>
   Effect.gen(function* () {
     const rows = yield* Effect.mapError(timers.due(Number.MAX_SAFE_INTEGER, shown + counted), away)
+    const items = rows.map(({ name, subject, dueAt }) => ({ name: handlerOf(name), subject, dueAt }))
+    const overdue = items.filter(({ dueAt }) => dueAt <= now - firingMillis)
     const place = yield* jobsPlace(stored)
     const tries = yield* withinTime(Effect.catch(nextTries(sql, shown + counted), whenAway), away)
     const all = [
-      ...rows.map(({ name, subject, dueAt }) => ({ name: handlerOf(name), subject, dueAt })),
+      ...items,
       { ...equitiesJob, dueAt: midnight(after) + dayMillis },
       ...(place === null ? [] : jobsIn(place, after, Number.POSITIVE_INFINITY, 1)),
       ...venue.flatMap((due) => venueDue(due, after, Number.POSITIVE_INFINITY, 1)),
@@ -73,7 +80,9 @@ export const dueNext = (
     ]
       .filter(({ dueAt }) => dueAt > after)
       .toSorted(byTime)
-    return { next: all.slice(0, shown), more: Math.min(counted, Math.max(0, all.length - shown)) }
+    const late = overdue.slice(0, shownOverdue)
+    const next = [...late, ...all.slice(0, shown - late.length)]
+    return { next, more: Math.min(counted, overdue.length + all.length - next.length) }
   })
 
 const byTime = (one: DueNext, other: DueNext): number => one.dueAt - other.dueAt
