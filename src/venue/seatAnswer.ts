@@ -6,7 +6,7 @@
 import { Schema } from "effect"
 
 /** The version of the simulator's API; a service stops a simulator of another version and starts its own. */
-export const seatVersion = 2
+export const seatVersion = 3
 
 const holder = { pid: Schema.Int, url: Schema.String, version: Schema.Int }
 const SeatHolder = Schema.Struct(holder)
