@@ -70,30 +70,22 @@ const offset = async (): Promise<number> => {
 const closeTo = (value: number, expected: number): void => assert.isBelow(Math.abs(value - expected), 60_000)
 
 describe("a sandbox", () => {
-  it("runs a simulated venue, finds it again after a kill -9, and ends it with the service", async () => {
+  it("C4: finds its venue again after a kill -9 and ends it with itself; the clock that is behind moves to the other", async () => {
     const first = await serve("--sandbox")
     const began = await startedAt()
     assert.strictEqual(await end(first, "SIGKILL"), "SIGKILL")
+    const venue = simulated()
+    const { now } = (await venue.ask("/venue/v1/clock")).json
+    await venue.command({ type: "advance", to: now + 3 * hour })
     const second = await serve("--sandbox")
     assert.include(second.log(), "the service adopted the running simulated venue")
     assert.strictEqual(await startedAt(), began)
-    const venue = simulated()
+    closeTo(await offset(), 3 * hour)
     assert.strictEqual(await end(second, "SIGTERM"), 0)
     await venue.show().then(
       () => assert.fail("the venue still runs"),
       (error: Error) => assert.include(error.message, "ECONNREFUSED")
     )
-  })
-
-  it("C4: the clock that is behind moves to the other when the service connects", async () => {
-    const first = await serve("--sandbox")
-    const venue = simulated()
-    const { now } = (await venue.ask("/venue/v1/clock")).json
-    await venue.command({ type: "advance", to: now + 3 * hour })
-    await end(first, "SIGTERM")
-    const second = await serve("--sandbox")
-    closeTo(await offset(), 3 * hour)
-    await end(second, "SIGTERM")
     // A venue with new books has the present time, not the advanced one.
     rmSync(join(dataDir, "venue"), { recursive: true })
     const third = await serve("--sandbox")

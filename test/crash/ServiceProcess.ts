@@ -6,6 +6,7 @@ import { Clock, Effect, Schema, type Scope } from "effect"
 import { type ChildProcess, spawn } from "node:child_process"
 import { closeSync, openSync, readFileSync } from "node:fs"
 import { join, resolve } from "node:path"
+import { copyCluster } from "../support/testServer.ts"
 
 export class ServiceNotReady extends Schema.TaggedError<ServiceNotReady>()("ServiceNotReady", {
   detail: Schema.String
@@ -67,6 +68,7 @@ export const logFileOf = (dataDir: string): string => `${dataDir}.service.log`
 export const startService = Effect.fnUntraced(function* (
   options: ServiceOptions
 ): Effect.fn.Return<ServiceProcess, ServiceNotReady, Scope.Scope> {
+  if (options.databaseUrl === undefined) yield* Effect.promise(() => copyCluster(options.dataDir))
   const startedAt = yield* Clock.currentTimeMillis
   const child = yield* Effect.acquireRelease(
     Effect.sync(() => spawnService(options)),

@@ -6,6 +6,7 @@
 import { afterAll, assert, beforeAll, describe, it, vi } from "@effect/vitest"
 import type { CallPoint } from "../../src/runtime/engine/PausePoints.ts"
 import { knockOut } from "../support/contractVenue.ts"
+import { isDeep } from "../support/every.ts"
 import { dataOf, type RealService } from "../support/RealService.ts"
 import { type ContractWorld, makeContractWorld } from "./contractWorld.ts"
 import type { Trader } from "./tradeWorld.ts"
@@ -69,14 +70,18 @@ const answered = async (path: string, sent: object, other: object, key: string) 
 }
 
 describe("A1-53: a key whose request died with the service", () => {
-  it("a request whose expiry has passed by its retry is answered with the venue's result", async () => {
-    const sent = { ...body, barrier: { level: "59000", expiryTs: Date.now() + 1_500 } }
-    await diesAnswered("/rfq", sent, "create")
-    await vi.waitFor(() => assert.isAbove(Date.now(), sent.barrier.expiryTs), { timeout: 20_000, interval: 10 })
-    const { venueRfqId, state } = dataOf(await answered("/rfq", sent, body, "create"))
-    assert.isNumber(venueRfqId)
-    assert.include(["OPEN", "EXPIRED"], state)
-  }, 60_000)
+  it.runIf(isDeep)(
+    "a request whose expiry has passed by its retry is answered with the venue's result",
+    async () => {
+      const sent = { ...body, barrier: { level: "59000", expiryTs: Date.now() + 1_500 } }
+      await diesAnswered("/rfq", sent, "create")
+      await vi.waitFor(() => assert.isAbove(Date.now(), sent.barrier.expiryTs), { timeout: 20_000, interval: 10 })
+      const { venueRfqId, state } = dataOf(await answered("/rfq", sent, body, "create"))
+      assert.isNumber(venueRfqId)
+      assert.include(["OPEN", "EXPIRED"], state)
+    },
+    60_000
+  )
 
   it("A2-26: a request that never reached the venue answers 502: nothing was executed", async () => {
     await dies("before-call", "/rfq", body, "void")
@@ -85,17 +90,21 @@ describe("A1-53: a key whose request died with the service", () => {
     assert.include(text, "The venue was not reached: nothing was executed.")
   }, 60_000)
 
-  it("an accept and a request to close are answered with the contract and the request that they made", async () => {
-    const { rfqId, quoteId } = await world.quoted(service, trader, body)
-    const path = `/rfq/${rfqId}/accept`
-    await dies("before-result", path, { quoteId }, "accept")
-    const { contractId } = dataOf(await answered(path, { quoteId }, { quoteId: quoteId + 1 }, "accept"))
-    const close = `/barriers/${contractId}/close`
-    await diesAnswered(close, { autoAccept: false }, "close")
-    const { closeContractId } = dataOf(await answered(close, { autoAccept: false }, {}, "close"))
-    assert.strictEqual(closeContractId, contractId)
-    assert.strictEqual((await world.query("SELECT id FROM barrier_contracts")).length, 1)
-  }, 60_000)
+  it.runIf(isDeep)(
+    "an accept and a request to close are answered with the contract and the request that they made",
+    async () => {
+      const { rfqId, quoteId } = await world.quoted(service, trader, body)
+      const path = `/rfq/${rfqId}/accept`
+      await dies("before-result", path, { quoteId }, "accept")
+      const { contractId } = dataOf(await answered(path, { quoteId }, { quoteId: quoteId + 1 }, "accept"))
+      const close = `/barriers/${contractId}/close`
+      await diesAnswered(close, { autoAccept: false }, "close")
+      const { closeContractId } = dataOf(await answered(close, { autoAccept: false }, {}, "close"))
+      assert.strictEqual(closeContractId, contractId)
+      assert.strictEqual((await world.query("SELECT id FROM barrier_contracts")).length, 1)
+    },
+    60_000
+  )
 
   it("A1-52: a request without a retry holds its key for 24 hours, and no longer", async () => {
     await diesAnswered("/rfq", body, "never")

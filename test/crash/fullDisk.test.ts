@@ -18,6 +18,7 @@ import { sampleOnboarding } from "../../src/machines/kyc/sampleOnboarding.ts"
 import { type Answer, callServer } from "../http/callServer.ts"
 import { runRecorded } from "../operator/operatorHarness.ts"
 import { stateOf } from "./tradeWorld.ts"
+import { isDeep } from "../support/every.ts"
 import { hasTool, skipNote } from "../support/tools.ts"
 
 const isolated = ["--user", "--map-root-user", "--mount", "--", "sh", "-c"]
@@ -241,46 +242,49 @@ describe.skipIf(!hasTool("mount"))(`a full disk${skipNote("mount")}`, { timeout:
     await assertNothingLost("log-0")
   })
 
-  it("STS-22: a full disk during a build gives 503 and no partial model, then one model; a PDF in transit arrives completely", async () => {
-    await storePostings(6_000)
-    const statements = `/partner/v1/clients/${clientId}/statements`
-    const to = Date.now()
-    const ask = () => call("POST", statements, { kind: "ACCOUNT", from: to - 86_400_000, to }, "a-statement")
-    const count = async (table: string): Promise<number> => {
-      const [row] = await query(`SELECT count(*) AS n FROM ${table}`)
-      return Number((row as { readonly n: bigint }).n)
+  it.runIf(isDeep)(
+    "STS-22: a full disk during a build gives 503 and no partial model, then one model; a PDF in transit arrives completely",
+    async () => {
+      await storePostings(6_000)
+      const statements = `/partner/v1/clients/${clientId}/statements`
+      const to = Date.now()
+      const ask = () => call("POST", statements, { kind: "ACCOUNT", from: to - 86_400_000, to }, "a-statement")
+      const count = async (table: string): Promise<number> => {
+        const [row] = await query(`SELECT count(*) AS n FROM ${table}`)
+        return Number((row as { readonly n: bigint }).n)
+      }
+      await freezeAt("piece-written")
+      const asked = ask()
+      await vi.waitFor(() => assert.match(stateOf(service.ready.pid), /^[Tt]/), { timeout: 20_000, interval: 10 })
+      assert.strictEqual(await count("statement_pieces"), 1)
+      fill()
+      process.kill(service.ready.pid, "SIGCONT")
+      const refused = await asked
+      assert.deepStrictEqual([refused.status, refused.headers["retry-after"]], [503, "1"], refused.text)
+      Fs.rmSync(ballast())
+      // If its log had no space either, the database recovers first.
+      const stored = () => Promise.all([count("statements"), count("statement_models")])
+      assert.deepStrictEqual(await vi.waitFor(stored, { timeout: 60_000, interval: 200 }), [0, 0])
+      const made = await vi.waitFor(
+        async () => {
+          const answer = await ask()
+          assert.strictEqual(answer.status, 200, answer.text)
+          return answer
+        },
+        { timeout: 60_000, interval: 200 }
+      )
+      assert.deepStrictEqual(await stored(), [1, 1])
+      const { statementId } = made.json as { readonly statementId: number }
+      const whole = await read(`${statements}/${statementId}/pdf`)
+      // A concurrent write may end the database, whose log has no space. The answer is then cut or refused, and never ends
+      // as if it were complete.
+      const reading = async () => {
+        Fs.rmSync(ballast(), { force: true })
+        return await read(`${statements}/${statementId}/pdf`, fill)
+      }
+      const again = await vi.waitFor(reading, { timeout: 60_000, interval: 200 })
+      assert.isTrue(again.equals(whole))
+      Fs.rmSync(ballast())
     }
-    await freezeAt("piece-written")
-    const asked = ask()
-    await vi.waitFor(() => assert.match(stateOf(service.ready.pid), /^[Tt]/), { timeout: 20_000, interval: 10 })
-    assert.strictEqual(await count("statement_pieces"), 1)
-    fill()
-    process.kill(service.ready.pid, "SIGCONT")
-    const refused = await asked
-    assert.deepStrictEqual([refused.status, refused.headers["retry-after"]], [503, "1"], refused.text)
-    Fs.rmSync(ballast())
-    // If its log had no space either, the database recovers first.
-    const stored = () => Promise.all([count("statements"), count("statement_models")])
-    assert.deepStrictEqual(await vi.waitFor(stored, { timeout: 60_000, interval: 200 }), [0, 0])
-    const made = await vi.waitFor(
-      async () => {
-        const answer = await ask()
-        assert.strictEqual(answer.status, 200, answer.text)
-        return answer
-      },
-      { timeout: 60_000, interval: 200 }
-    )
-    assert.deepStrictEqual(await stored(), [1, 1])
-    const { statementId } = made.json as { readonly statementId: number }
-    const whole = await read(`${statements}/${statementId}/pdf`)
-    // A concurrent write may end the database, whose log has no space. The answer is then cut or refused, and never ends
-    // as if it were complete.
-    const reading = async () => {
-      Fs.rmSync(ballast(), { force: true })
-      return await read(`${statements}/${statementId}/pdf`, fill)
-    }
-    const again = await vi.waitFor(reading, { timeout: 60_000, interval: 200 })
-    assert.isTrue(again.equals(whole))
-    Fs.rmSync(ballast())
-  })
+  )
 })

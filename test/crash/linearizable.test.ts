@@ -14,7 +14,7 @@ import { bounded, until } from "./patience.ts"
 import { type Blow, killPointOf, restartToDieAt, strike } from "./strike.ts"
 
 const seed = 77_031
-const operations = isDeep ? 20_000 : 4_000
+const operations = isDeep ? 20_000 : 2_000
 const allBlows: ReadonlyArray<Blow> = [
   "service",
   "database",

@@ -35,12 +35,12 @@ const isCommitted = (point: string): boolean => point === "after-commit"
 const passes = (point: string, { call }: Move): boolean => point !== "after-claim" || call.idempotencyKey !== undefined
 
 /**
- * A quarter of the transitions. A deep run plays half of them at each point, so each at half of the points; slices play
+ * A sixth of the transitions. A deep run plays half of them at each point, so each at half of the points; slices play
  * the others.
  */
 const sampled = (point: (typeof pausePoints)[number], names: ReadonlyArray<MoveName>): ReadonlyArray<MoveName> => {
   const half = names.filter((_, index) => (index + pausePoints.indexOf(point)) % 2 === 0)
-  return played({ usual: names.filter((_, index) => index % 4 === 0), deep: half, every: names })
+  return played({ usual: names.filter((_, index) => index % 6 === 0), deep: half, every: names })
 }
 
 const listOf = (data: Row): ReadonlyArray<Row> =>

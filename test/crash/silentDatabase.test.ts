@@ -160,10 +160,7 @@ const title = ([silence, pool, outcome]: Cell): string =>
 describe("a network path to the database that falls silent", () => {
   it.each(
     played<Cell>({
-      usual: [
-        ["both", "warm", "back"],
-        ["mid-answer", "warm", "end"]
-      ],
+      usual: [["both", "warm", "back"]],
       deep: every
     }).map((cell) => ({ cell, title: title(cell) }))
   )("$title", { timeout: 120_000 }, ({ cell }) => play(cell))

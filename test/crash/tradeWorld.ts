@@ -17,6 +17,7 @@ import { EmbeddedPostgres } from "../../src/runtime/adapters/EmbeddedPostgres.ts
 import type { Answer } from "../http/callServer.ts"
 import { knockOut } from "../support/contractVenue.ts"
 import { dataOf, type RealService, startRealService } from "../support/RealService.ts"
+import { copyCluster } from "../support/testServer.ts"
 import { makeTestDatabase, type TestDatabase } from "../support/TestDatabase.ts"
 import { clusterOf } from "./postmaster.ts"
 import type { ServiceOptions } from "./ServiceProcess.ts"
@@ -131,6 +132,7 @@ export const makeTradeWorld = async (name: string, { ownServer = false }: WorldO
 /** A server in the data directory, which is restarted when it dies. */
 const serverOf = async (dataDir: string): Promise<TestDatabase> => {
   const scope = await Effect.runPromise(Scope.make())
+  await copyCluster(dataDir)
   const starting = EmbeddedPostgres.start({ dataDirectory: join(dataDir, "postgres") })
   const { url } = await Effect.runPromise(Scope.provide(starting, scope))
   return { url, drop: () => Effect.runPromise(Scope.close(scope, Exit.void)) }

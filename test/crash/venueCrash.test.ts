@@ -161,7 +161,7 @@ describe("venue calls over crashes", () => {
     await service.stop()
   })
 
-  it(
+  it.runIf(isDeep)(
     "a service that is frozen during a call and resumed after a takeover sends no call",
     { timeout: 180_000 },
     async () => {

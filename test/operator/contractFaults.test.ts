@@ -113,8 +113,8 @@ const atRest = async () => {
 const others = ["fill-before-ack", "writer-default", "unpriced-funding"]
 
 const kinds = faultKinds.filter((kind) => !others.includes(kind))
-/** A lost answer and a lost event: the deep tier plays the other kinds. */
-const usual = kinds.filter((kind) => ["timeout-after", "drop-events"].includes(kind))
+/** A lost answer: the deep tier plays the other kinds. */
+const usual = kinds.filter((kind) => kind === "timeout-after")
 
 describe("D4, D5: faults of the venue", () => {
   it.each(played({ usual, deep: kinds }))(

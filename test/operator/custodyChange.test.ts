@@ -8,6 +8,7 @@ import { ActorHost } from "../../src/runtime/engine/mailbox/ActorHost.ts"
 import { Directory } from "../../src/runtime/services/partners/Directory.ts"
 import { changeCustody } from "../../src/runtime/services/lifecycle/partnerDecisions.ts"
 import { brokenInvariants, collateral, get, query, rowCounts } from "../support/Builders.ts"
+import { played } from "../support/every.ts"
 import { type Answer, operator } from "../support/Service.ts"
 import { openOperator } from "./operatorScenario.ts"
 
@@ -270,7 +271,7 @@ describe("custody change while writes are queued", () => {
       [BigInt(partnerId)]
     )
 
-  it.each([1, 2, 3, 4])(
+  it.each(played({ usual: [3], deep: [1, 2, 3, 4] }))(
     "200 collateral reports against a change to BROKER, round %d: none is booked after it",
     async (round) => {
       const firm = await partnerFirm(`RACE${round}`)
@@ -291,7 +292,7 @@ describe("custody change while writes are queued", () => {
     }
   )
 
-  it.each([1, 2, 3])(
+  it.each(played({ usual: [1], deep: [1, 2, 3] }))(
     "100 deposits, withdrawals and corrections against a change to PARTNER, round %d",
     async (round) => {
       const firm = await broker(`QUEUE${round}`)

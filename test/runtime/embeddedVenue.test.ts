@@ -11,6 +11,7 @@ import { pathToFileURL } from "node:url"
 import { queryVenue } from "../../src/runtime/adapters/queryVenue.ts"
 import { EmbeddedVenue } from "../../src/runtime/adapters/EmbeddedVenue.ts"
 import { isRunning } from "../../src/runtime/adapters/postmasterPid.ts"
+import { isDeep } from "../support/every.ts"
 import { expectLog } from "../support/expectLog.ts"
 import { restingOrder } from "../venue/runningVenue.ts"
 import { startChild } from "../venue/venueChild.ts"
@@ -126,7 +127,7 @@ describe.concurrent("a simulated venue that neither comes up nor ends", () => {
     })
   )
 
-  it.live(
+  it.live.runIf(isDeep)(
     "is tried again while supervised, each try said",
     ({ onTestFinished }) =>
       Effect.gen(function* () {
@@ -154,7 +155,7 @@ describe.concurrent("a simulated venue that neither comes up nor ends", () => {
     120_000
   )
 
-  it.live("a silent holder of its seat gets as long as a start may take", () =>
+  it.live.runIf(isDeep)("a silent holder of its seat gets as long as a start may take", () =>
     Effect.gen(function* () {
       const { directory, seat } = yield* leftFolder
       servers.push(createServer((socket) => void socket.on("error", () => undefined)).listen(seat))

@@ -6,34 +6,13 @@ import { PgClient } from "@effect/sql-pg"
 import { Effect, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
 import { randomBytes } from "node:crypto"
-import { connect } from "node:net"
-import { inject } from "vitest"
+import { testServer } from "./testServer.ts"
 
 export interface TestDatabase {
   readonly url: Redacted.Redacted
   /** Drops the database, even with open connections. */
   readonly drop: () => Promise<void>
 }
-
-interface TestServer {
-  readonly adminUrl: string
-  readonly template: string
-}
-
-/** The run's server; the first call starts it (globalSetup.ts). `adminUrl` is a superuser's connection string. */
-export const testServer = (): Promise<TestServer> =>
-  new Promise((resolve, reject) => {
-    let text = ""
-    const connection = connect(inject("databaseSocket"))
-    connection.setEncoding("utf8")
-    connection.on("data", (chunk: string) => void (text += chunk))
-    connection.once("error", reject)
-    connection.once("end", () => {
-      const answer = JSON.parse(text) as TestServer & { readonly error?: string }
-      if (answer.error === undefined) resolve(answer)
-      else reject(new Error(answer.error))
-    })
-  })
 
 /** Creates a private database. */
 export const makeTestDatabase = async (): Promise<TestDatabase> => {

@@ -1,24 +1,17 @@
 /**
- * One embedded PostgreSQL for the whole test run, in a temporary folder that is removed afterwards. It starts when the
- * first test file requests a database over a local socket, so runs of pure tests do not start it.
+ * One embedded PostgreSQL for the whole test run, and one stopped cluster that services with their own PostgreSQL copy,
+ * in a temporary folder that is removed afterwards. Each is made at its first request over a local socket, so runs of
+ * pure tests make neither.
  */
 import { existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs"
 import { createServer, type Server } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { setTimeout as pause } from "node:timers/promises"
-import { pathToFileURL } from "node:url"
 import type { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
-import type { TestProject } from "vitest/node"
 import { leftInMemory, useMemory } from "./memoryFolder.ts"
-
-declare module "vitest" {
-  export interface ProvidedContext {
-    /** Path of the socket that returns the admin connection string (see TestDatabase.ts). */
-    databaseSocket: string
-  }
-}
+import { testServerVariable } from "./testServer.ts"
 
 const prefix = "brokerage-test-"
 
@@ -31,21 +24,30 @@ interface RunningServer {
 }
 
 /** Called once by vitest before the first test file; the returned function runs after the last one. */
-export default async function globalSetup(project: TestProject) {
+export default async function globalSetup() {
   const leaveMemory = useMemory()
   const folder = mkdtempSync(join(tmpdir(), prefix))
   const socket = process.platform === "win32" ? `\\\\.\\pipe\\${folder.replaceAll(/\W/g, "-")}` : join(folder, "socket")
   let starting: Promise<RunningServer> | undefined
-  const broker = createServer((connection) => {
+  let making: Promise<string> | undefined
+  const answers: Readonly<Record<string, () => Promise<object>>> = {
+    server: async () => ({ adminUrl: (await (starting ??= startServer(join(folder, "data")))).adminUrl, template }),
+    cluster: async () => ({ cluster: await (making ??= makeCluster(join(folder, "cluster"))) })
+  }
+  const broker = createServer({ allowHalfOpen: true }, (connection) => {
+    let request = ""
     connection.on("error", () => undefined) // a test file that ended meanwhile
-    starting ??= startServer(join(folder, "data"))
-    starting.then(
-      (server) => connection.end(JSON.stringify({ adminUrl: server.adminUrl, template })),
-      (error: unknown) => connection.end(JSON.stringify({ error: String(error) }))
-    )
+    connection.on("data", (chunk) => void (request += chunk.toString()))
+    connection.on("end", () => {
+      const answer = answers[request] ?? (() => Promise.reject(new Error(`no request "${request}"`)))
+      answer().then(
+        (found) => connection.end(JSON.stringify(found)),
+        (error: unknown) => connection.end(JSON.stringify({ error: String(error) }))
+      )
+    })
   })
   await listening(broker, socket)
-  project.provide("databaseSocket", socket)
+  process.env[testServerVariable] = socket
   return async () => {
     await new Promise((resolve) => broker.close(resolve))
     await starting?.then(
@@ -109,15 +111,23 @@ const startServer = async (dataDirectory: string): Promise<RunningServer> => {
   }
 }
 
+/** A stopped cluster whose database `brokerage` is migrated: initdb and the migrations take two seconds of a processor. */
+const makeCluster = async (dataDirectory: string): Promise<string> => {
+  const { Effect, Redacted } = await import("effect")
+  const { EmbeddedPostgres } = await import("../../src/runtime/adapters/EmbeddedPostgres.ts")
+  const starting = EmbeddedPostgres.start({ dataDirectory })
+  const migrating = Effect.flatMap(starting, ({ url }) => Effect.promise(() => migrateOn(Redacted.value(url))))
+  await Effect.runPromise(Effect.scoped(migrating))
+  rmSync(join(dataDirectory, "port"))
+  return dataDirectory
+}
+
 /**
  * Creates the migrated database from which test databases are cloned: a clone takes 35 ms, the migrations much longer.
  */
 const makeTemplate = async (adminUrl: string) => {
-  const { Effect, Redacted } = await import("effect")
+  const { Effect } = await import("effect")
   const { SqlClient } = await import("effect/sql")
-  const { PgClient } = await import("@effect/sql-pg")
-  const on = <A, E>(url: string, effect: Effect.Effect<A, E, SqlClient.SqlClient>) =>
-    Effect.runPromise(Effect.provide(effect, PgClient.layer({ url: Redacted.make(url), maxConnections: 1 })))
   await on(
     adminUrl,
     Effect.gen(function* () {
@@ -125,12 +135,18 @@ const makeTemplate = async (adminUrl: string) => {
       yield* sql`CREATE DATABASE ${sql(template)}`
     })
   )
-  const migrations = join(import.meta.dirname, "../../src/runtime/migrations/migrate.ts")
-  if (!existsSync(migrations)) return
-  const { migrate } = (await import(/* @vite-ignore */ pathToFileURL(migrations).href)) as {
-    readonly migrate: Effect.Effect<void, unknown, SqlClient.SqlClient>
-  }
   const url = new URL(adminUrl)
   url.pathname = `/${template}`
-  await on(url.href, migrate)
+  await migrateOn(url.href)
+}
+
+const on = async <A, E>(url: string, effect: Effect.Effect<A, E, SqlClient.SqlClient>): Promise<A> => {
+  const { Effect, Redacted } = await import("effect")
+  const { PgClient } = await import("@effect/sql-pg")
+  return Effect.runPromise(Effect.provide(effect, PgClient.layer({ url: Redacted.make(url), maxConnections: 1 })))
+}
+
+const migrateOn = async (url: string): Promise<void> => {
+  const { migrate } = await import("../../src/runtime/migrations/migrate.ts")
+  await on(url, migrate)
 }

@@ -71,8 +71,13 @@ const processes = [
 ]
 /** Crash files that judge recorded books: nothing is killed in them. */
 const audits = ["test/crash/{balanceHistory,simPartner,tradeAudit,webhookAudit}.test.ts"]
-/** Crash tests whose set-up alone takes a minute. */
-const deepCrashes = ["test/crash/{lyingVenue,personKeys}.test.ts"]
+/**
+ * Crash tests whose set-up alone takes a minute, and further members of a claim: the files of orders, contracts and
+ * `statementBuild` play one in `npm test`.
+ */
+const deepCrashes = [
+  "test/crash/{closeOutFaultCrash,fundingFaultCrash,lyingVenue,personKeys,stakingFaultCrash,statementEndOfDay}.test.ts"
+]
 const fakeTimers = ["test/http/readBody.test.ts"]
 const threads = ["test/runtime/statement/processorTurns.test.ts"]
 const timeZone = ["test/runtime/statement/referenceStatements.test.ts"]
@@ -115,7 +120,7 @@ const rows: ReadonlyArray<Row> = [
     kind: "pure",
     files: ["test/simulation/power.test.ts"],
     alone: "it runs the whole system for minutes",
-    from: "test"
+    from: "deep"
   },
   {
     kind: "service",

@@ -5,6 +5,7 @@ import { afterEach, assert, describe, it } from "@effect/vitest"
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { played } from "../support/every.ts"
 import { quoteRequest, restingOrder } from "./runningVenue.ts"
 import { endChild, startChild, type VenueChild } from "./venueChild.ts"
 
@@ -84,7 +85,7 @@ describe("the end of the process", () => {
     assert.deepStrictEqual(faults, [])
   })
 
-  it.each(["restart", "kill"] as const)(
+  it.each(played({ usual: ["kill"] as const, deep: ["restart", "kill"] as const }))(
     "two clients' orders and their fills exist after a %s, and trade again",
     async (how) => {
       const directory = folder()

@@ -12,6 +12,7 @@ import { promisify } from "node:util"
 import { tourSteps } from "../../cli/tour/tourSteps.ts"
 import { quoted } from "../../src/machines/shared/Text.ts"
 import { runRecorded } from "../operator/operatorHarness.ts"
+import { isDeep } from "../support/every.ts"
 import { type PtyProgram, startPty } from "../support/ptyProgram.ts"
 import { hasTool, skipNote } from "../support/tools.ts"
 import { paper } from "./paper.ts"
@@ -147,33 +148,37 @@ describe.skipIf(!hasTool("script"))(`npm start${skipNote("script")}`, () => {
     assert.notInclude(service.text(), "REFUSED")
   }, 180_000)
 
-  it("a reset and the next start print the same screen; Ctrl-C ends with status 0", async () => {
-    const before = shape(screenOf(service))
-    shell.type("brokerage sim reset\n")
-    await shell.shows(/\[y\/N\]/)
-    shell.type("y\n")
-    await service.shows(/^Webhooks.*$/, 2)
-    await ended()
-    assert.strictEqual(shape(screenOf(service)), before)
-    service.type("\u0003")
-    assert.strictEqual(await service.ended, 0)
-    const printed = [service.text(), shell.text()].join()
-    service = start("--data-dir", dataDir)
-    await service.shows(/^Webhooks.*$/)
-    const screen = screenOf(service)
-    for (const line of screen.match(/^ {2}curl (.*\\\n)*.*$/gm) ?? []) assert.match(await bash(line), /^\{"code":0,/)
-    const own = `brokerage() { ${quoted(process.execPath)} bin/brokerage.mjs "$@"; };`
-    const atlas = screen.split("\n").find((row) => row.startsWith("  brokerage atlas")) ?? ""
-    assert.match(await bash(own + atlas), /^https:\S+atlas/)
-    const usual = screen
-      .replaceAll(` --data-dir ${quoted(dataDir)}`, "")
-      .replaceAll(quoted(`${dataDir}/demo.curl`), ".brokerage/demo.curl")
-      .replaceAll(quoted(`${dataDir}/demo-client.json`), ".brokerage/demo-client.json")
-      .replaceAll(dataDir, ".brokerage")
-    const withoutComments = (text: string) => text.replaceAll(/ +#.*$/gm, "")
-    assert.strictEqual(withoutComments(shape(usual)), withoutComments(before))
-    service.type("\u0003")
-    assert.strictEqual(await service.ended, 0)
-    assert.notMatch(printed + service.text(), /pbk_|bok_|whs_/)
-  }, 180_000)
+  it.runIf(isDeep)(
+    "a reset and the next start print the same screen; Ctrl-C ends with status 0",
+    async () => {
+      const before = shape(screenOf(service))
+      shell.type("brokerage sim reset\n")
+      await shell.shows(/\[y\/N\]/)
+      shell.type("y\n")
+      await service.shows(/^Webhooks.*$/, 2)
+      await ended()
+      assert.strictEqual(shape(screenOf(service)), before)
+      service.type("\u0003")
+      assert.strictEqual(await service.ended, 0)
+      const printed = [service.text(), shell.text()].join()
+      service = start("--data-dir", dataDir)
+      await service.shows(/^Webhooks.*$/)
+      const screen = screenOf(service)
+      for (const line of screen.match(/^ {2}curl (.*\\\n)*.*$/gm) ?? []) assert.match(await bash(line), /^\{"code":0,/)
+      const own = `brokerage() { ${quoted(process.execPath)} bin/brokerage.mjs "$@"; };`
+      const atlas = screen.split("\n").find((row) => row.startsWith("  brokerage atlas")) ?? ""
+      assert.match(await bash(own + atlas), /^https:\S+atlas/)
+      const usual = screen
+        .replaceAll(` --data-dir ${quoted(dataDir)}`, "")
+        .replaceAll(quoted(`${dataDir}/demo.curl`), ".brokerage/demo.curl")
+        .replaceAll(quoted(`${dataDir}/demo-client.json`), ".brokerage/demo-client.json")
+        .replaceAll(dataDir, ".brokerage")
+      const withoutComments = (text: string) => text.replaceAll(/ +#.*$/gm, "")
+      assert.strictEqual(withoutComments(shape(usual)), withoutComments(before))
+      service.type("\u0003")
+      assert.strictEqual(await service.ended, 0)
+      assert.notMatch(printed + service.text(), /pbk_|bok_|whs_/)
+    },
+    180_000
+  )
 })

@@ -9,7 +9,7 @@ import { type LedgerReport, verifyLedger } from "../../../src/runtime/ledger/ver
 import { Adjustments } from "../../../src/runtime/services/money/ledger/Adjustments.ts"
 import { Payouts } from "../../../src/runtime/services/money/ledger/Payouts.ts"
 import { brokenInvariants, collateral, query } from "../../support/Builders.ts"
-import { isDeep } from "../../support/every.ts"
+import { isDeep, played } from "../../support/every.ts"
 import { operator, type Service, startService } from "../../support/Service.ts"
 import { marginPlants, moreMarginPlants, rightMargins } from "./marginPlants.ts"
 import { moreOrderPlants, orderPlants } from "./orderPlants.ts"
@@ -17,6 +17,9 @@ import { moreStatementPlants, statementPlants } from "./statementPlants.ts"
 import { swapPlants } from "./swapPlants.ts"
 
 const runs = isDeep ? 20 : 6
+/** Further breaks of a check: `npm test` plants every fourth. */
+const someOf = <A>(plants: ReadonlyArray<A>): ReadonlyArray<A> =>
+  played({ usual: plants.filter((_, at) => at % 4 === 0), deep: plants })
 
 let service: Service
 let key: string
@@ -328,22 +331,22 @@ describe("what ledger verify finds", () => {
     }
   )
 
-  it.each(moreOrderPlants)("A2-44, F20, STS-11: of orders, %s: %s", async (name, _what, plant, undo) => {
+  it.each(someOf(moreOrderPlants))("A2-44, F20, STS-11: of orders, %s: %s", async (name, _what, plant, undo) => {
     const { checks } = await judged(plant, undo)
     assert.isNotNull(checks.find((check) => check.name.startsWith(name))?.detail)
   })
 
-  it.each(moreMarginPlants)("F9, F10: of close-outs, %s: %s", async (name, _what, plant, undo) => {
+  it.each(someOf(moreMarginPlants))("F9, F10: of close-outs, %s: %s", async (name, _what, plant, undo) => {
     const { checks } = await judged(plant, undo)
     assert.isNotNull(checks.find((check) => check.name.startsWith(name))?.detail)
   })
 
-  it.each(moreStatementPlants)("D20, STS-22: of statements, %s: %s", async (name, _what, plant, undo) => {
+  it.each(someOf(moreStatementPlants))("D20, STS-22: of statements, %s: %s", async (name, _what, plant, undo) => {
     const { checks } = await judged(plant, undo)
     assert.isNotNull(checks.find((check) => check.name.startsWith(name))?.detail)
   })
 
-  it.each(rightMargins)("F9, F10: no break of %s: %s", async (name, _why, plant, undo) => {
+  it.each(someOf(rightMargins))("F9, F10: no break of %s: %s", async (name, _why, plant, undo) => {
     const { checks } = await judged(plant, undo)
     const found = checks.find((check) => check.name.startsWith(name))
     assert.deepStrictEqual([found?.ok, found?.detail], [true, null])
