@@ -226,7 +226,7 @@ const run = async (check: boolean): Promise<void> => {
   const files = await machineFiles()
   const stale = staleOf(files)
   if (check) {
-    for (const path of stale) console.error(`not current: ${path}`)
+    for (const path of stale) console.error(`${path} is not current: run scripts/generateMachines.ts`)
     process.exitCode = stale.length > 0 ? 1 : 0
     return
   }

@@ -33,7 +33,7 @@ const kept = (): string | null => {
 if (import.meta.main) {
   if (!process.argv.includes("--check")) writeFileSync(file, sandboxPage())
   else if (kept() !== sandboxPage()) {
-    console.error(`${path} is not what the machines say: run scripts/generateSandbox.ts`)
+    console.error(`${path} is not current with the machines: run scripts/generateSandbox.ts`)
     process.exitCode = 1
   }
 }

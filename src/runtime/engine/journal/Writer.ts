@@ -332,7 +332,7 @@ export class Writer {
       this.up = false
       const patience = yield* Effect.forkChild(Effect.delay(giveUpWaiting, this.options.patienceMillis ?? 3_000))
       const back = yield* this.connection.comeBack.pipe(
-        Effect.tapError((error) => Effect.logDebug("the database is still away", describeFailure(error))),
+        Effect.tapError((error) => Effect.logDebug("the database is still away: retried", describeFailure(error))),
         Effect.retry(doubling(50, 500)),
         Effect.orDie
       )

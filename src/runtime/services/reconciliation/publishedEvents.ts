@@ -142,7 +142,7 @@ export const eventsApplied = (
 export const comparedWithout = (uid: string): Effect.Effect<void> =>
   Effect.annotateLogs(
     Effect.logError(
-      "published events of an account could still not be read: the account is compared without them, so a break may come of missing events; check the venue and brokerage venue quarantine"
+      "published events of an account could still not be read: the account is compared without them, so missing events may cause a break; check the venue and brokerage venue quarantine"
     ),
     { uid }
   )

@@ -91,7 +91,7 @@ export class ClockMeeting {
 
   private failed(cause: Cause.Cause<unknown>): Effect.Effect<void> {
     const logged = this.failing
-      ? Effect.logDebug("the clocks of service and venue still differ", cause)
+      ? Effect.logDebug("the clocks of service and venue still differ: the service tries again", cause)
       : Effect.logWarning(
           "the clocks of service and venue differ and can't be aligned now: the service tries again",
           cause
