@@ -22,7 +22,7 @@ export interface StartPlan {
 export interface StartFindings {
   readonly clients: number
   readonly positions: number
-  /** Ms to ready. */
+  /** Milliseconds from the start of the process until it is ready, without the positions and with them. */
   readonly without: Spread
   readonly with: Spread
   /** Bytes per position, its account included. */

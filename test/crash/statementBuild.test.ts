@@ -128,8 +128,8 @@ describe("an end-of-day run whose database is killed", () => {
       await vi.waitFor(
         async () => {
           const [job] = await world.query<{ readonly made: bigint; readonly ended_at: bigint | null }>(
-            // In the last two hours of a day the clock passes another midnight, after which a night without clients
-            // follows.
+            // In the last two hours of a day the clock passes another midnight, after which another end-of-day run
+            // without clients follows.
             `SELECT made, ended_at FROM statement_jobs WHERE name = 'TRANSACTIONS' AND period_from = ${midnight}`
           )
           assert.deepStrictEqual([Number(job?.made), job?.ended_at === null], [clients, false])

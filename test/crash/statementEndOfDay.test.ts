@@ -66,8 +66,8 @@ describe("an end-of-day run that is killed", () => {
       await vi.waitFor(
         async () => {
           const [job] = await query<{ readonly made: bigint; readonly ended_at: bigint | null }>(
-            // In the last two hours of a day the clock passes another midnight, after which a night without clients
-            // follows.
+            // In the last two hours of a day the clock passes another midnight, after which another end-of-day run
+            // without clients follows.
             `SELECT made, ended_at FROM statement_jobs WHERE name = 'TRANSACTIONS' AND period_from = ${midnight}`
           )
           assert.deepStrictEqual([Number(job?.made), job?.ended_at === null], [clients, false])

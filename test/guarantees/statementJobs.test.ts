@@ -23,7 +23,7 @@ const { service, client, now, call } = await openScenario({
   venue: { progress: Layer.merge(layerVenueProgressMemory(), clock.layer) }
 })
 /**
- * Noon: a night's statements are due half an hour after midnight, so a jump of one day from just after midnight would
+ * Starts at noon: statements are due half an hour after midnight, so a jump of one day from just after midnight would
  * not reach them.
  */
 await advance(service, day + day / 2 - ((await now()) % day))

@@ -90,7 +90,7 @@ describe("operator surface, rules: a command that requires no field takes no bod
     }
   })
 
-  it("fields are judged as ever, and so is what is no object", async () => {
+  it("fields are checked as usual, and a body that is no object is refused", async () => {
     const long = await call("keys/1/revoke", JSON.stringify({ reason: "r".repeat(501) }))
     const { data } = long.json as { readonly data: { readonly errors: object } }
     assert.deepStrictEqual([long.status, Object.keys(data.errors)], [400, ["reason"]])

@@ -69,7 +69,7 @@ describe("operator surface, ledger", () => {
     assert.isAbove(ran.json.checks.length, 5)
   })
 
-  it("D15: a partner whose clients hold money can't be closed, and hears why", async () => {
+  it("D15: a partner whose clients hold money can't be closed, and the refusal gives the reason", async () => {
     const ran = await service.cli(["partner", "status", "BOOK", "CLOSED", "--reason", "r"])
     assert.deepStrictEqual([ran.status, ran.refusal.code], [1, 4092])
     assert.deepStrictEqual(ran.refusal.data.blockers, [
@@ -79,7 +79,7 @@ describe("operator surface, ledger", () => {
     ])
   })
 
-  it("verify fails with the first break, once somebody has written past the service", async () => {
+  it("verify fails with the first break, once the database was changed past the service", async () => {
     await service.run(
       Effect.flatMap(PgClient.PgClient, (sql) =>
         sql.unsafe("UPDATE balances SET cash = cash + 1 WHERE client_id = $1", [BigInt(clientId)])
@@ -121,7 +121,7 @@ describe("operator surface, audit and machines", () => {
     assert.strictEqual((await service.cli(["audit", "tail", "--partner", "NOBODY"])).refusal.code, 4004)
   })
 
-  it("--follow prints one document a line, goes on with what is new, and ends when the service does", async () => {
+  it("--follow prints one document a line, continues with new rows, and ends when the service does", async () => {
     const lines: Array<string> = []
     const heard = Promise.withResolvers<void>()
     const following = runRecorded(

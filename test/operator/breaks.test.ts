@@ -75,7 +75,7 @@ describe("operator surface, break", () => {
     }
   })
 
-  it("A3-11: another partner's, another client's and an informational break stop nobody", async () => {
+  it("A3-11: another partner's, another client's and an informational break pause no client", async () => {
     const other = await service.client(partner.key)
     const opened = []
     for (const line of [open("SPARE"), open(`client:${other}`), open("ALL", "--no-pause")]) {
@@ -140,7 +140,7 @@ describe("operator surface, break", () => {
     assert.strictEqual((await approve(requestId)).status, 0)
   })
 
-  it("what is wrong is refused: scope, amount, role, a second closing", async () => {
+  it("wrong input is refused: scope, amount, role, a second closing", async () => {
     assert.strictEqual((await service.cli(open("NOBODY"))).refusal.code, 4004)
     assert.strictEqual((await service.cli(open("client:999999"))).refusal.code, 4004)
     const zero = open("ALL").map((word) => (word === "-12.5" ? "0" : word))
@@ -154,7 +154,7 @@ describe("operator surface, break", () => {
     assert.strictEqual((await service.cli(close(999_999))).refusal.code, 4004)
   })
 
-  it("a scope names a client as every command does; the break says who decided, and so does the refusal of a second closing", async () => {
+  it("a scope names a client as every command does; the break shows who decided, and so does the refusal of a second closing", async () => {
     const { email, partnerClientRef } = await service.done(["client", "show", uid])
     const opened = []
     for (const name of [email, partnerClientRef, `BREAK/${partnerClientRef}`, `client:${email}`])

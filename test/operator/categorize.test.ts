@@ -62,7 +62,7 @@ describe("operator surface, client categorize: a client with positions", () => {
     assert.strictEqual(row?.leverage, 10)
   })
 
-  it("A2-102: refused with its figures where the account would leave NORMAL; force applies it and says so in the client's row", async () => {
+  it("A2-102: refused with its figures if the account would leave NORMAL; force applies it and the client's row shows it", async () => {
     const clientId = await professional("500")
     const refused = await service.cli(line(clientId, "RETAIL"), "COMPLIANCE")
     assert.strictEqual(refused.refusal.code, 4092)
@@ -97,7 +97,7 @@ describe("operator surface, client categorize: a client with positions", () => {
     assert.match(back.refusal.msg, /is in MARGIN_CALL/)
   })
 
-  it("A2-102: force may begin a close-out; the dry run says so, and writes neither it nor anything else", async () => {
+  it("A2-102: force may begin a close-out; the dry run shows it, and writes nothing", async () => {
     const clientId = await professional("200")
     const forcing = line(clientId, "RETAIL", "--force")
     const tried = await service.done([...forcing, "--dry-run"], "COMPLIANCE")

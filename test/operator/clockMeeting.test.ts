@@ -46,7 +46,7 @@ const eventually = (assertion: () => Promise<void>) => vi.waitFor(assertion, { t
 const setAside = async (service: OperatorService) => (await service.done(["venue", "quarantine", "list"])).events
 
 describe("clocks that are apart", { timeout: 60_000 }, () => {
-  it("C4: a service follows a venue that another one has moved; what it says on the way is taken", async () => {
+  it("C4: a service follows a venue that another service has moved; messages of the venue on the way are accepted", async () => {
     const { there, service } = await opened()
     const client = await service.client((await service.partner({ code: "MEET" })).key)
     const probe = ["sim", "venue", "probe", String(client)]
@@ -66,7 +66,7 @@ describe("clocks that are apart", { timeout: 60_000 }, () => {
     assert.strictEqual(Number(stamp?.n), await offset(service))
   })
 
-  it("C4: a venue that an advance did not reach is asked again until it is there, then no more", async () => {
+  it("C4: a venue that an advance did not reach gets it again until it is there, then no more", async () => {
     const { there, script, service } = await opened()
     let isFrozen = true
     /** Whether the venue has answered twice: to the jump, and to the last command of the advance. */
@@ -106,7 +106,7 @@ describe("clocks that are apart", { timeout: 60_000 }, () => {
     closeTo(Number(stamp?.n), 3 * hour)
   })
 
-  it("A2-115: outside a sandbox what lies ahead is set aside, and no clock moves", async () => {
+  it("A2-115: outside a sandbox a message ahead of the clock is quarantined, and no clock moves", async () => {
     const { there, books, service } = await opened(false)
     const client = await service.client((await service.partner({ code: "REAL", sandbox: false })).key)
     const { clientUid } = await service.done(["client", "show", String(client)])
@@ -127,7 +127,7 @@ describe("clocks that are apart", { timeout: 60_000 }, () => {
     assert.strictEqual(await offset(service), 0)
   })
 
-  it("A2-115: in a sandbox, too, what lies further ahead than the venue's own clock is set aside", async () => {
+  it("A2-115: in a sandbox, too, a message further ahead than the venue's own clock is quarantined", async () => {
     const { books, service } = await opened()
     const client = await service.client((await service.partner({ code: "LIE" })).key)
     const { clientUid } = await service.done(["client", "show", String(client)])

@@ -174,7 +174,7 @@ describe("A2-103: a comparison behind the venue's events", () => {
     60_000
   )
 
-  it("opens and closes nothing while they can't be read, and says so", async () => {
+  it("opens and closes nothing while they can't be read, and reports it", async () => {
     const { clientId, change } = await holding()
     const open = ["break", "open", "--scope", await uidOf(clientId), "--currency", "USDC"]
     await service.done([...open, "--amount", "5", "--reason", "by hand"])

@@ -146,7 +146,7 @@ describe("operator surface, compliance", () => {
     )
   })
 
-  it("F26: a removed entry no longer holds anybody, and can't be removed twice", async () => {
+  it("F26: a removed entry no longer holds a client, and can't be removed twice", async () => {
     const body = sampleOnboarding(900, "gone", Date.now())
     const { first_name, last_name } = body.kyc.personalInfo
     const entry = await service.done(

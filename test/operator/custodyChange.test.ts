@@ -75,7 +75,7 @@ const blockersOf = async (line: ReadonlyArray<string>): Promise<ReadonlyArray<st
 }
 
 describe("doc 3, Changing the custody model", () => {
-  it("BROKER to PARTNER: notices, cash, reserves and requests block, each with its figures and what clears it", async () => {
+  it("BROKER to PARTNER: notices, cash, reserves and requests block, each with its figures and its remedy", async () => {
     const firm = await broker("UNWIND")
     const clientId = await service.client(firm.key)
     const line = custody("UNWIND", "PARTNER")
@@ -193,7 +193,7 @@ describe("doc 3, Changing the custody model", () => {
     }
   })
 
-  it("SC-SET-11: a payment recorded too much is shown under BROKER custody too, with what takes it back", async () => {
+  it("SC-SET-11: a payment recorded too much is shown under BROKER custody too, with its reversal", async () => {
     const firm = await partnerFirm("OVERPAID")
     await service.done(custody("OVERPAID", "BROKER"))
     await payFirms("OVERPAID", "5")

@@ -24,7 +24,7 @@ const start = () => service.run(prepareDemo(files, null))
 const cashAtStart = async () => (await start()).client?.cash
 
 describe("the demo of a data directory", () => {
-  it("is made anew beside the file of another database", async () => {
+  it("is created again beside the file of another database", async () => {
     writeFileSync(files.demo, '{"partnerId":1,"code":"DEMO","key":"pbk_other","clientId":7}\n')
     const { key, clientId, client } = await start()
     assert.deepInclude(client, { state: "ACTIVE", level: "MICA_MIFID", cash: 1_000_000_000n })

@@ -44,7 +44,7 @@ describe("operator surface, deposit", () => {
     assert.strictEqual((await service.cli(["deposit", "list", "--status", "OPEN"])).status, 2)
   })
 
-  it("D9, A3-04: confirm credits the client, says who in which role, and is safe to repeat", async () => {
+  it("D9, A3-04: confirm credits the client, shows who decided in which role, and is safe to repeat", async () => {
     const clientId = await service.client(partner.key)
     const noticeId = String(await file(clientId))
     const line = ["deposit", "confirm", noticeId, "--note", "seen on the account"]
@@ -129,7 +129,7 @@ describe("operator surface, deposit", () => {
     assert.deepStrictEqual([ran.status, ran.refusal.code], [1, 4004])
   })
 
-  it("without --json a list is a table, and a confirmation is asked for first", async () => {
+  it("without --json a list is a table, and a confirmation comes first", async () => {
     const noticeId = await filed()
     const shown = await runRecorded(["deposit", "list", ...service.connection("FINANCE")])
     assert.include(shown.stdout, "12.50 EUR")

@@ -109,7 +109,7 @@ describe("operator surface, document list", () => {
 })
 
 describe("operator surface, document show", () => {
-  it("without --output: what is known of it, how to save it, and an audit row with the reason", async () => {
+  it("without --output: the facts, the way to save it, and an audit row with the reason", async () => {
     const documentId = await upload()
     const shown = (await show(documentId)).json
     assert.deepStrictEqual(
@@ -121,7 +121,7 @@ describe("operator surface, document show", () => {
     assert.include((await runRecorded(line)).stdout, "--output FILE")
   })
 
-  it("A1-38: with --output: the bytes as uploaded, in a file of one's own, audited once; the audit names nobody", async () => {
+  it("A1-38: with --output: the bytes as uploaded, in a file of its owner alone, audited once; the audit names no person", async () => {
     const documentId = await upload(fullFile, "Maria Full.pdf")
     const output = join(folder, "full.pdf")
     const ran = await show(documentId, ["--output", output])
@@ -172,7 +172,7 @@ describe("operator surface, document show", () => {
     assert.deepStrictEqual(await rowCounts(service), before)
   })
 
-  it("a content that is not what was stored is never handed out", async () => {
+  it("a content that differs from the stored hash is never returned", async () => {
     expectLog(/content of document \d+ is not as long as it was/)
     expectLog(/document_contents\.content does not open/)
     const documentId = await upload()
@@ -193,7 +193,7 @@ describe("operator surface, document show", () => {
     assert.isFalse(existsSync(join(folder, "other.pdf")))
   })
 
-  it("full files are read a few at a time: more are asked to come back, and all can be read after that", async () => {
+  it("full files are read a few at a time: further requests get Retry-After, and all can be read after that", async () => {
     const documentId = await upload(fullFile)
     const all = await Promise.all(
       Array.from({ length: 12 }, (_, n) => show(documentId, ["--output", join(folder, `many-${n}.pdf`)]))

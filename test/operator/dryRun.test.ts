@@ -260,7 +260,7 @@ describe("operator surface, --dry-run", () => {
     }
   })
 
-  it("what it answers is what the command then does", async () => {
+  it("its answer is the effect of the command", async () => {
     const path = `/operator/v1/deposits/${world.noticeId}/confirm`
     const dry = await send("POST", `${path}?dryRun=true`, { note: "seen" })
     assert.deepInclude(dry.json.data, { status: "CONFIRMED", decisionNote: "seen" })
@@ -283,7 +283,7 @@ describe("operator surface, --dry-run", () => {
     )
   })
 
-  it("a client is shown as it would be, and the next read shows it as it is", async () => {
+  it("a client is shown as it would be, and the next read shows it unchanged", async () => {
     const path = `/operator/v1/clients/${world.client}/restrict?dryRun=true`
     const dry = await send("POST", path, { restriction: "NO_NEW_RISK", reason })
     assert.deepStrictEqual(dry.json.data.restrictions, ["NO_NEW_RISK"])
@@ -321,7 +321,7 @@ describe("operator surface, --dry-run", () => {
   })
 
   it.each(["dryRun=true", "dry-run=true"])(
-    "?%s on partner custody asks for the blockers, in every spelling",
+    "?%s on partner custody requests the blockers, in every spelling",
     async (asked) => {
       const sent = await send("POST", `/operator/v1/partners/PART/custody?${asked}`, { custody: "BROKER", reason })
       assert.deepStrictEqual([sent.status, sent.json.data.dryRun], [200, true])
@@ -402,7 +402,7 @@ describe("operator surface, --dry-run on the command line", () => {
     assert.sameMembers([...offering()], writing)
   })
 
-  it("prints the answer and what would be written, and asks nothing", async () => {
+  it("prints the answer and the would-be rows, without a confirmation", async () => {
     const before = await contents()
     const line = ["client", "close", world.idle, "--reason", reason, "--dry-run"]
     const printed = await service.done(line)
@@ -414,7 +414,7 @@ describe("operator surface, --dry-run on the command line", () => {
     assert.deepStrictEqual(await contents(), before)
   })
 
-  it("a list of what stands in the way has the form of other dry runs too", async () => {
+  it("a list of blockers has the form of other dry runs too", async () => {
     const line = ["partner", "custody", "PART", "BROKER", "--reason", reason, "--dry-run"]
     const { status, json: printed, refusal } = await service.cli(line)
     assert.deepStrictEqual([status, refusal.data], [1, { blockers: printed.blockers }])

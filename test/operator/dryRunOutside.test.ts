@@ -25,7 +25,7 @@ afterAll(async () => {
 })
 
 describe("operator surface, --dry-run outside the mailboxes", () => {
-  it("encryption rotate: says which key would follow, and adds none", async () => {
+  it("encryption rotate: shows the next key, and adds none", async () => {
     // The clock begins an end-of-day run of statements at any time, under a claim of its own.
     const counted = async () => ({ ...(await rowCounts(service)), statementJobs: 0, claims: 0 })
     const before = await counted()

@@ -202,7 +202,7 @@ describe("encryption rotate", () => {
     }
   })
 
-  it("a rotation that died behind the file goes on: the next one uses the key that is there", async () => {
+  it("a rotation that died after the write of the file continues: the next one uses the key of the file", async () => {
     expectLog(/operator request failed by a defect: .* died here/)
     const { current } = await show()
     setPauseTrigger("key-written", () => {
@@ -218,7 +218,7 @@ describe("encryption rotate", () => {
     await atRest()
   })
 
-  it("a restart takes up a filed key, writes the audit, and goes on with what is left", async () => {
+  it("a restart adopts a filed key, writes the audit, and continues with the rest", async () => {
     expectLog(/operator request failed by a defect: .* died here/)
     const clientId = await service.client(key)
     const { current } = await show()
@@ -252,7 +252,7 @@ describe("encryption rotate", () => {
     assert.deepStrictEqual([adopted?.role, adopted?.after, more.length], ["SYSTEM", `key ${current + 1}`, 0])
   })
 
-  it("a value that no key opens stays as it is and holds nothing up", async () => {
+  it("a value that no key opens stays unchanged and delays nothing", async () => {
     expectLog(/no key opens 1 sealed value/)
     const clientId = (await onboard(service, key, person(901, "spoiled"))).json.data.clientId
     const spoiled = "set_byte(data, 40, (get_byte(data, 40) + 1) % 256)"
@@ -325,7 +325,7 @@ describe("encryption rotate", () => {
     }
   })
 
-  it("a person is asked before a rotation, and sees a table", async () => {
+  it("a confirmation precedes a rotation, and the result is a table", async () => {
     const { current } = await show()
     const asked: Array<string> = []
     const confirm = (question: string) => asked.push(question) === 0
@@ -368,7 +368,7 @@ describe("sealed columns", () => {
     )
   })
 
-  it("batches are bounded in rows and bytes, and a large value stands alone", () => {
+  it("batches are limited in rows and bytes, and a large value is alone", () => {
     const at = (size: number) => ({ key: [1n] as RowKey, number: 1, size })
     const sizes = (values: ReadonlyArray<number>) =>
       batchesOf(values.map(at)).map((batch) => batch.map(({ size }) => size))

@@ -68,7 +68,7 @@ describe("operator surface, explain", () => {
     })
   })
 
-  it("A1-30: a refusal for verification names what is missing, and the figure the source of wealth", async () => {
+  it("A1-30: a refusal for verification names the missing parts, and the figure of the source of wealth", async () => {
     const { key } = await service.partner({ code: "MISSING", ...broker })
     const clientId = await service.client(key)
     await service.done(["kyc", "reject", String(clientId), "--reason", "documents are false"])
@@ -101,7 +101,7 @@ describe("operator surface, explain", () => {
     ["collateral", ["--source-asset", "a".repeat(33)], "sourceAsset"],
     ["collateral", ["--tx-ref", "t".repeat(129)], "txRef"],
     ["collateral", ["--occurred-at", "9007199254740991"], "occurredAt"]
-  ] as const)("A3-14: explain %s asks about %j, which the write would refuse", async (name, more, field) => {
+  ] as const)("A3-14: explain %s accepts %j, which the write would refuse", async (name, more, field) => {
     const { key } = await service.partner({
       code: `F${++references}`,
       ...(name === "collateral" ? {} : broker)

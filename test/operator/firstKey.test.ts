@@ -64,7 +64,7 @@ describe("operator surface, operator.key", () => {
     assert.strictEqual((await live(kept()))?.role, "ADMIN")
   })
 
-  it("a key that is somebody's already does not become the ADMIN's", async () => {
+  it("a key that another owner has does not become the ADMIN's", async () => {
     const support = await service.run(
       Effect.flatMap(OperatorKeys, (keys) => keys.create(operator, { label: "help", role: "SUPPORT" })).pipe(
         Effect.provide(OperatorKeys.layer)
@@ -77,7 +77,7 @@ describe("operator surface, operator.key", () => {
     assert.strictEqual((await live(support.key))?.role, "SUPPORT")
   })
 
-  it("a missing file is told, not replaced, while there are live ADMIN keys", async () => {
+  it("a missing file is reported, not replaced, while there are live ADMIN keys", async () => {
     assert.strictEqual(await start(), "made")
     const key = kept()
     removeFile(path)

@@ -26,7 +26,7 @@ const adjust = (amount: string) =>
 const cash = async () => (await service.done(["client", "show", clientId])).cashUsdc
 
 describe("operator surface, sim run under four eyes", () => {
-  it("is refused at once with what to do, and leaves nothing behind", async () => {
+  it("is refused at once with the remedy, and leaves nothing behind", async () => {
     const before = await service.done(["partner", "list"])
     const { status, refusal } = await service.cli(["sim", "run", "SC-CUS-03"])
     assert.deepStrictEqual([status, refusal.code], [1, 4092])
@@ -72,7 +72,7 @@ describe("operator surface, Four eyes", () => {
     await service.done(["approval", "refuse", String(approvalId)])
   })
 
-  it("A2-62: a reference is kept with the request; booked once, it is refused before anybody is asked to look", async () => {
+  it("A2-62: a reference is stored with the request; booked once, it is refused before an approval is requested", async () => {
     const line = [...adjust("2"), "--reference", "CASE-7"]
     const first = await service.done(line, "FINANCE")
     const second = await service.done([...adjust("2").with(8, "in other words"), "--reference", "CASE-7"], "FINANCE")
@@ -100,7 +100,7 @@ describe("operator surface, Four eyes", () => {
     assert.strictEqual(Number(await cash()), before + 1)
   })
 
-  it("a refused request never runs, and anybody of the role may refuse, the asker too", async () => {
+  it("a refused request never runs, and any key of the role may refuse, the requester's too", async () => {
     const before = await cash()
     const asked = await service.done(adjust("3"), "FINANCE")
     assert.strictEqual(
@@ -111,7 +111,7 @@ describe("operator surface, Four eyes", () => {
     assert.strictEqual(await cash(), before)
   })
 
-  it("what could not run anyway is refused at once; what fails after the grant says so", async () => {
+  it("a command that could not run anyway is refused at once; a failure after the grant is shown", async () => {
     assert.strictEqual((await service.cli(adjust("0"), "FINANCE")).refusal.code, 4000)
     assert.strictEqual(
       (await service.cli(["key", "issue", "NOBODY", "--label", "l", "--scope", "READ"])).refusal.code,
@@ -230,7 +230,7 @@ describe("operator surface, Four eyes", () => {
     assert.strictEqual(await outcomeOf(approvalId), "DONE")
   })
 
-  it("interfirm record: recorded by the grant; the same record again needs nobody", async () => {
+  it("interfirm record: recorded by the grant; the same record again needs no approval", async () => {
     const line = ["interfirm", "record", "EYES", "--amount", "5", "--from", "0", "--to", "1", "--tx-ref", "wire 9"]
     const { grant } = await asked(line, "FINANCE")
     const recorded = await query(service, "SELECT id FROM interfirm_records WHERE tx_ref = 'wire 9'")
@@ -240,7 +240,7 @@ describe("operator surface, Four eyes", () => {
     assert.deepStrictEqual(await service.done(line, "FINANCE"), result)
   })
 
-  it("partner custody: refused with its blockers before anybody is asked, and again when they come after", async () => {
+  it("partner custody: refused with its blockers before an approval is requested, and again if they come after it", async () => {
     const firm = await service.partner({ code: "EYEC", sandbox: false })
     const owner = await service.client(firm.key)
     const line = ["partner", "custody", "EYEC", "BROKER", "--reason", "r"]
@@ -299,7 +299,7 @@ describe("operator surface, Four eyes", () => {
   }
   const revoked = "The operator key that requested the command is revoked: request it again with another key."
 
-  it("what a key asked for that is revoked since is not granted, and may be refused", async () => {
+  it("a request of a key that is revoked since is not granted, and may be refused", async () => {
     const before = await cash()
     const { approvalId, grant, revoke } = await askedByAnother("stolen")
     await service.done(revoke)
@@ -416,7 +416,7 @@ describe("operator surface, Four eyes", () => {
     }
   )
 
-  it("who asked is bound by the audit: another asker written into the row is refused, and found by ledger verify", async () => {
+  it("the requester is bound by the audit: another requester written into the row is refused, and found by ledger verify", async () => {
     const { approvalId, grant } = await asked(adjust("4"), "FINANCE")
     const forge = (keyId: string) =>
       query(
@@ -445,7 +445,7 @@ describe("operator surface, Four eyes", () => {
     assert.deepStrictEqual(await broken(), [])
   })
 
-  it("arguments changed in the approval's row with their hash are not what the audit says: no grant, no resume", async () => {
+  it("arguments changed in the approval's row with their hash differ from the audit: no grant, no resume", async () => {
     const before = await cash()
     const { approvalId, grant } = await asked(adjust("4"), "FINANCE")
     const [entry] = (await service.done(["audit", "tail", "--object", `approval:${approvalId}`])).entries

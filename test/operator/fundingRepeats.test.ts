@@ -73,7 +73,7 @@ const postings = () =>
   )
 
 describe("F14: a stamp that is said again under a new sequence", () => {
-  it("is posted once; each other word on it is set aside, and says why", async () => {
+  it("is posted once; each other report of it is quarantined with its reason", async () => {
     const once = [{ key: `funding:${perp}:${settledAt}:${clientId}`, amount: -60_000n }]
     await holds("0.01")
     assert.deepStrictEqual(await asideAfter(stamped()), [])

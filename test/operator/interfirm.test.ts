@@ -56,7 +56,7 @@ describe("operator surface, interfirm record", () => {
     assert.deepStrictEqual(await list(), before)
   })
 
-  it("ten at once with one reference make one record, and all of them hear of it", async () => {
+  it("ten concurrent requests with one reference make one record, and all get it", async () => {
     const ran = await Promise.all(Array.from({ length: 10 }, () => service.cli(line({ "tx-ref": "race" }))))
     assert.deepStrictEqual(new Set(ran.map(({ status, json }) => [status, json?.settlementId].join())).size, 1)
     assert.lengthOf(await rowsOf(service, "interfirmRecords", "tx_ref = 'race'"), 1)
@@ -78,14 +78,14 @@ describe("operator surface, interfirm record", () => {
     assert.deepStrictEqual(await rowsOf(service, "interfirmRecords"), before)
   })
 
-  it("only FINANCE and ADMIN may record; nobody for a partner that is not there", async () => {
+  it("only FINANCE and ADMIN may record, and no role for an unknown partner", async () => {
     for (const role of ["COMPLIANCE", "SUPPORT"] as const) {
       assert.strictEqual((await service.cli(line({ "tx-ref": role }), role)).refusal.code, 4034)
     }
     assert.strictEqual((await service.cli(line({}, "NOBODY"))).refusal.code, 4004)
   })
 
-  it("A3-25: a partner that never was under PARTNER custody has nothing to record, one that was has", async () => {
+  it("A3-25: a partner that was never under PARTNER custody has nothing to record, one that was has", async () => {
     await service.partner({ code: "NEVER", custody: "BROKER", collateralAsset: "" })
     const refused = await service.cli(line({}, "NEVER"), "FINANCE")
     assert.deepStrictEqual([refused.status, refused.refusal.code], [1, 4092])
@@ -95,7 +95,7 @@ describe("operator surface, interfirm record", () => {
     assert.strictEqual((await service.done(line({}, "ONCE"), "FINANCE")).txRef, "wire-1")
   })
 
-  it("records can't be changed by anybody", async () => {
+  it("no caller can change records", async () => {
     for (const statement of ["UPDATE interfirm_records SET amount = 1", "DELETE FROM interfirm_records"]) {
       const failure = await query(service, statement).catch((error: unknown) => error)
       assert.instanceOf(failure, Error)
@@ -126,7 +126,7 @@ describe("D15: closing a partner", () => {
     service.done(["ledger", "adjust", clientId, "--currency", "USDC", "--reason", "r", "--amount", amount])
   const close = () => service.cli(["partner", "status", "FIRM", "CLOSED", "--reason", "done"])
 
-  it("what is recorded as paid counts against what is outstanding, and nothing is recorded once it is closed", async () => {
+  it("a recorded payment counts against the outstanding amount, and nothing is recorded once the partner is closed", async () => {
     const records = await rowsOf(service, "interfirmRecords", "partner_id = $1", [BigInt(partnerId)])
     const paid = records.reduce((sum, { amount }) => sum + amount, 0n)
     await adjust("10")
@@ -147,7 +147,7 @@ describe("D15: closing a partner", () => {
 })
 
 describe("operator surface, Four eyes: interfirm record", () => {
-  it("waits for a second key; what could not run, or is there already, is answered at once", async () => {
+  it("waits for a second key; a record that could not run, or exists already, is answered at once", async () => {
     const guarded = await startOperatorService({ settings: { fourEyes: new Set(["interfirm record"] as const) } })
     try {
       await guarded.partner({ code: "FIRM" })

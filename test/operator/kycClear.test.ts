@@ -145,7 +145,7 @@ describe("operator surface, kyc clear of what was looked at", () => {
     assert.deepStrictEqual([json.status, json.stderr, json.json.lifecycleState], [0, "", "ACTIVE"])
   })
 
-  it("a revision that comes after the look is not cleared with the cases", async () => {
+  it("a revision that arrives after the read is not cleared with the cases", async () => {
     const { clientId, caseId } = await held()
     const looked = await look(clientId)
     assert.deepInclude(looked, { cases: [caseId], revision: 1 })

@@ -95,7 +95,7 @@ describe("operator surface, kyc request-documents", () => {
     assert.deepStrictEqual([cleared.lifecycleState, cleared.restrictions], ["RESTRICTED", ["FROZEN"]])
   })
 
-  it("D2: a rejected package asks for nothing, and a note has 1 to 500 characters", async () => {
+  it("D2: a rejected package requests nothing, and a note has 1 to 500 characters", async () => {
     const clientId = await service.client(key)
     for (const note of ["   ", "x".repeat(501)]) {
       const refusal = await refused(["kyc", "request-documents", String(clientId), "--note", note])
@@ -113,7 +113,7 @@ describe("operator surface, kyc request-documents", () => {
 })
 
 describe("operator surface, kyc sample", () => {
-  it("D2: a sample is silent, holds nobody, and clears back to ACCEPTED", async () => {
+  it("D2: a sample is not published, holds no client, and clears back to ACCEPTED", async () => {
     const clientId = await service.client(key)
     const sampled = await kyc("sample", clientId)
     assert.deepStrictEqual(
@@ -151,7 +151,7 @@ describe("operator surface, kyc sample", () => {
 })
 
 describe("operator surface, kyc reject-person", () => {
-  it("D1, A1-48: a held person is refused for good; the partner hears a decision and nothing else", async () => {
+  it("D1, A1-48: a held person is refused for good; the partner gets the decision and nothing else", async () => {
     const { clientId, entryId } = await heldClient()
     const rejected = await kyc("reject-person", clientId, "--reason", "the listed person")
     assert.deepStrictEqual(
@@ -213,7 +213,7 @@ describe("operator surface, kyc reject-person", () => {
 })
 
 describe("operator surface, kyc clear", () => {
-  it("D1: what came into the file after compliance looked is not cleared with the rest", async () => {
+  it("D1: an addition to the file after compliance has read it is not cleared with the rest", async () => {
     const { clientId } = await heldClient()
     // The clearing reads the sections after it has read the case file.
     const { refusal } = await heldAt(
@@ -229,7 +229,7 @@ describe("operator surface, kyc clear", () => {
     assert.strictEqual((await show(clientId)).kycPackage.status, "REJECTED")
   })
 
-  it("D1: --revision clears the revision that was looked at and no other", async () => {
+  it("D1: --revision clears the reviewed revision and no other", async () => {
     const { clientId } = await heldClient()
     const { code, data } = await refused(["kyc", "clear", String(clientId), "--revision", "2"], "COMPLIANCE")
     assert.deepStrictEqual([code, data], [4092, { reason: "FILE_CHANGED", revision: 1 }])
@@ -239,7 +239,7 @@ describe("operator surface, kyc clear", () => {
     )
   })
 
-  it("D1: --revision rejects reliance on the revision that was looked at and on no other", async () => {
+  it("D1: --revision rejects reliance on the reviewed revision and on no other", async () => {
     const { clientId } = await heldClient()
     const reject = (revision: string) =>
       ["kyc", "reject", String(clientId), "--reason", "forged", "--revision", revision] as const

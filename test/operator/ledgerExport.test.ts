@@ -317,7 +317,7 @@ describe("A2-62: pages of an export", () => {
     upTo: await service.run(newestPosting)
   })
 
-  it("small pages have every posting once, never part a transaction, and do not see what came after the first", async () => {
+  it("small pages have every posting once, never split a transaction, and do not see later postings", async () => {
     const fixed = await scope()
     const whole = await service.run(transactionPage(fixed, 0))
     const walked: Array<unknown> = []

@@ -95,7 +95,7 @@ describe("operator surface, client close", () => {
     assert.strictEqual((await refused(command("close", clientId))).code, 4092)
   })
 
-  it("D1: money, reserves and items that nobody has settled stand in the way, each by name", async () => {
+  it("D1: money, reserves and unsettled items block, each by name", async () => {
     const clientId = await service.client(key)
     const adjust = (amount: string) =>
       service.done(
@@ -226,7 +226,7 @@ describe("operator surface, client close", () => {
     assert.isTrue(closed.status === 0 || closed.refusal.code === 4092, closed.stderr)
   })
 
-  it("D1: an item that comes in after the look at the items stands in the way all the same", async () => {
+  it("D1: an item that arrives after the read of the items blocks all the same", async () => {
     const clientId = await service.client(key)
     const adjust = (amount: string) =>
       service.done(["ledger", "adjust", String(clientId), "--currency", "USDC", `--amount=${amount}`, "--reason", "r"])
@@ -250,7 +250,7 @@ describe("operator surface, client close", () => {
     assert.strictEqual((await run("close", clientId)).lifecycleState, "CLOSED")
   })
 
-  it("operator surface: it asks on a terminal, and a no leaves the client as it was", async () => {
+  it("operator surface: a terminal gets a confirmation, and a no leaves the client unchanged", async () => {
     const clientId = await service.client(key)
     const asked: Array<string> = []
     const confirm = (question: string) => {

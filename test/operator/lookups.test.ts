@@ -80,11 +80,11 @@ describe("operator surface, C: any client by any of its names", () => {
   })
 
   it.each(["nobody", "LOOK/nobody", "NONE/c-1", "a@b.example", "%", "c_1", "/", "' OR true --", "LOOK-99999999"])(
-    "what names nobody is not found: %s",
+    "a name without an object is not found: %s",
     async (name) => assert.strictEqual((await refusalOf(name)).code, 4004)
   )
 
-  it("lists and the audit take the names too, and refuse what is ambiguous", async () => {
+  it("lists and the audit accept the names too, and refuse ambiguous ones", async () => {
     const tail = await service.done(["audit", "tail", "--client", "c-1", "--limit", "1"])
     assert.strictEqual(tail.entries[0].clientId, anna.clientId)
     for (const list of [
@@ -172,7 +172,7 @@ describe("operator surface, lists of what was reported and booked", () => {
     assert.deepStrictEqual((await service.done(["interfirm", "list", "--partner", "BANK"])).settlements, [])
   })
 
-  it("webhook show and delivery show: where it goes, what was sent, what was answered; never the secret", async () => {
+  it("webhook show and delivery show: the address, the sent bytes, the answers; never the secret", async () => {
     assert.strictEqual((await service.cli(["webhook", "show", "LOOK"])).refusal.code, 4004)
     const put = await service.call("PUT", "/partner/v1/webhook", { key, body: { url: "https://127.0.0.1:9/hook" } })
     const { deliveryId } = (await service.call("POST", "/partner/v1/webhook/test", { key })).json.data
@@ -293,7 +293,7 @@ describe("operator surface, queue", () => {
     assert.include(human.stdout, "(approval grant")
   })
 
-  it("what is decided is gone at once; a case that compliance clears, too", async () => {
+  it("a decided item is gone at once; a case that compliance clears, too", async () => {
     const kindsNow = async () => (await service.done(["queue"])).waiting.map(({ kind }: Item) => kind) as Array<string>
     const [held] = (await service.done(["queue", "--kind", "case"])).waiting
     await service.done(["kyc", "clear", String(held.clientId), "--note", "another person"], "COMPLIANCE")

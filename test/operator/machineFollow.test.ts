@@ -58,7 +58,7 @@ const following = (clientId: number, over: Partial<CliIo> = {}) => {
 }
 
 describe("machine inspect --follow", () => {
-  it("tells each step once, over an absence of the service, until nothing can happen any more", async () => {
+  it("prints each step once, over an absence of the service, until nothing more can happen", async () => {
     const clientId = await waiting(1)
     const { ended, until, events, printed } = following(clientId)
     await until(() => events().includes("ONBOARD"))
@@ -80,7 +80,7 @@ describe("machine inspect --follow", () => {
     assert.deepStrictEqual(events(), ["ONBOARD", "COMPLIANCE_APPROVE", "CLOSE"])
   }, 90_000)
 
-  it("a signal ends it; what is not there is refused at once", async () => {
+  it("a signal ends it; an unknown object is refused at once", async () => {
     const signal = Promise.withResolvers<void>()
     const { ended, until, events } = following(await waiting(2), { stopped: () => signal.promise })
     await until(() => events().length > 0)
@@ -91,7 +91,7 @@ describe("machine inspect --follow", () => {
     assert.strictEqual(JSON.parse(nobody.printed.stderr).code, 4004)
   }, 90_000)
 
-  it("a reader that has seen enough ends it with the next step, without a word", async () => {
+  it("a reader that closes its end ends it with the next step, without a message", async () => {
     const clientId = await waiting(3)
     const child = spawn(process.execPath, [main, ...lineOf(clientId)], { stdio: ["ignore", "pipe", "pipe"] })
     let said = ""

@@ -275,7 +275,7 @@ describe("operator surface, machine inspect", () => {
     assert.strictEqual(lines.at(-1), "older ones with --before 17")
   })
 
-  it("D6, D8, D5: the way tells what no audit row tells, each in its order: trades, payments, warnings", async () => {
+  it("D6, D8, D5: the path has the steps without an audit row, each in its order: trades, payments, warnings", async () => {
     const wayOf = async (kind: Kind, id = objects.get(kind)?.id ?? "") =>
       (await inspect(kind, id)).path as ReadonlyArray<PathStep>
     const said = (way: ReadonlyArray<PathStep>, ...events: ReadonlyArray<string>) =>
@@ -306,7 +306,7 @@ describe("operator surface, machine inspect", () => {
     }
   })
 
-  it("D6: of an order of 10,000 trades a page says the newest, and how many it leaves out", async () => {
+  it("D6: of an order of 10,000 trades a page shows the newest, and how many it leaves out", async () => {
     const orderId = objects.get("order")?.id ?? ""
     await query(
       service,

@@ -79,7 +79,7 @@ describe("operator surface, machine inspect", () => {
     ])
   })
 
-  it("A3-45: only what belongs to no object stays unnamed", async () => {
+  it("A3-45: only audit rows without an object stay unnamed", async () => {
     await service.done(["screening", "add", "--name", "Some One", "--list", "PEP"])
     await service.done(["sim", "clock", "advance", "1s"])
     const adjust = ["ledger", "adjust", String(clientId), "--currency", "USDC", "--amount", "-1", "--reason", "fee"]

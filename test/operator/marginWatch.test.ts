@@ -25,7 +25,7 @@ interface Near {
 const watched = async (...more: ReadonlyArray<string>) => service.done(["margin", "watch", perp, ...more], "SUPPORT")
 
 describe("operator surface, margin watch", () => {
-  it("F8: the nearest first, those that have no price to be closed out at last; as many as are asked for", async () => {
+  it("F8: the nearest first, those without a liquidation price last; as many as requested", async () => {
     const far = await holder("7000")
     const near = await holder("700")
     const middle = await holder("1500")
@@ -54,7 +54,7 @@ describe("operator surface, margin watch", () => {
     assert.deepInclude(accounts[1], { recorded: "NORMAL", riskState: "NORMAL" })
   })
 
-  it("a market that nobody holds is empty, one that is not there is refused", async () => {
+  it("a market without positions is empty, an unknown one is refused", async () => {
     assert.deepInclude(await service.done(["margin", "watch", gold]), { holders: 0, accounts: [] })
     assert.deepInclude(await service.done(["margin", "watch", "BTC-PERP"]), { symbol: perp, holders: 3 })
     const { refusal } = await service.cli(["margin", "watch", "NOPE-PERP"])

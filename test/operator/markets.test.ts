@@ -110,7 +110,7 @@ describe("operator surface, market halt and resume", () => {
     )
   })
 
-  it("A2-11: a halt ends by itself at its end, and not before; one that was resumed or changed does not end then", async () => {
+  it("A2-11: a halt ends by itself at its end, and not before; a resumed or changed halt does not end then", async () => {
     const until = await ahead(3_600_000)
     const ends = await service.done(halt("SPOT", "--until", until))
     const changed = await service.done(halt("PERP", "--until", until))
@@ -134,7 +134,7 @@ describe("operator surface, market halt and resume", () => {
     assert.isBelow(Number(rows[2]?.ended), Number(until))
   })
 
-  it("what can't be halted is refused in words, and nothing is written", async () => {
+  it("an impossible halt is refused with a sentence, and nothing is written", async () => {
     const before = await rowCounts(service)
     const forms = "It must be ALL, a family (PERP, SPOT, BARRIER, STAKING) or the symbol of a listed market."
     for (const scope of ["BTC-PREP", "perp", "all", "FUTURES"]) {
@@ -165,7 +165,7 @@ describe("operator surface, market halt and resume", () => {
     ["no scope", ["market", "resume"]]
   ])("%s is wrong usage", async (_, line) => assert.strictEqual((await service.cli(line)).status, 2))
 
-  it("resume of a scope without a halt of its own names those that run", async () => {
+  it("resume of a scope without a halt of its own names the running ones", async () => {
     assert.deepStrictEqual(await errorsOf(["market", "resume", "BTC-USDC-PERP"]), [
       1,
       4092,
@@ -198,7 +198,7 @@ describe("operator surface, market halt and resume", () => {
     assert.strictEqual(both[0].haltId, both[1].haltId)
   })
 
-  it("a dry run answers what would be, and writes nothing", async () => {
+  it("a dry run shows the effect, and writes nothing", async () => {
     const before = await rowCounts(service)
     const { answer, would } = await service.done(halt("ALL", "--until", await ahead(60_000), "--dry-run"))
     assert.deepInclude(answer, { scope: "ALL", status: "ACTIVE" })

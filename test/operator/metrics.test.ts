@@ -116,7 +116,7 @@ const differences = async () =>
   )
 
 describe("operator surface, metrics", () => {
-  it("any role reads it as text; nobody without a key", async () => {
+  it("any role reads it as text; no caller without a key", async () => {
     for (const role of ["ADMIN", "FINANCE", "COMPLIANCE", "SUPPORT"] as const) {
       const { status, type, text } = await raw(service.keys[role])
       assert.deepStrictEqual([status, type], [200, "text/plain; version=0.0.4; charset=utf-8"])
@@ -125,7 +125,7 @@ describe("operator surface, metrics", () => {
     assert.strictEqual((await raw("bok_none")).status, 401)
   })
 
-  it("the books, followed from look to look, sum to zero, and the batches are counted", async () => {
+  it("the books, followed from read to read, sum to zero, and the batches are counted", async () => {
     const before = await look()
     for (let n = 0; n < 5; n++) assert.strictEqual((await report("10")).status, 201)
     assert.strictEqual((await report("3", "WITHDRAWAL")).status, 201)
@@ -149,7 +149,7 @@ describe("operator surface, metrics", () => {
     assert.strictEqual(valuesOf(await look(), "brokerage_custody_difference")[name], 0)
   })
 
-  it("doc 3, Changing the custody model: what was booked under the model left is judged by neither", async () => {
+  it("doc 3, Changing the custody model: bookings under the old model are checked by neither", async () => {
     const code = "MOVER"
     const mover = await service.partner({ code, custody: "BROKER", collateralAsset: "" })
     const client = await service.client(mover.key)
@@ -187,7 +187,7 @@ describe("operator surface, metrics", () => {
     assert.propertyVal(now, String(partnerId), 0)
   })
 
-  it("a database that does not answer in time takes its own figures and no others, and is asked once", async () => {
+  it("a database that does not answer in time leaves out its own figures and no others, and is queried once", async () => {
     await look()
     const scope = await service.run(Scope.make())
     const holder = await service.run(PgConnection.make({ url: service.database.url }).pipe(Scope.provide(scope)))
@@ -236,7 +236,7 @@ describe("operator surface, metrics", () => {
     assert.deepStrictEqual(valuesOf(await look(), "brokerage_database_up"), { "brokerage_database_up{}": 1 })
   })
 
-  it("events of several partners between two looks: no gap is told, a missing one is", async () => {
+  it("events of several partners between two reads: no false gap is reported, a missing one is", async () => {
     const others = await Promise.all(["SEQA", "SEQB"].map((code) => service.partner({ code })))
     await look()
     await Promise.all(others.flatMap(({ key: own }) => [service.client(own), service.client(own)]))
@@ -250,7 +250,7 @@ describe("operator surface, metrics", () => {
     assert.deepStrictEqual(valuesOf(await look(), "brokerage_event_gaps"), { "brokerage_event_gaps{}": 2 })
   })
 
-  it("a posting that breaks the books is seen at the next look", async () => {
+  it("a posting that breaks the books is found by the next read", async () => {
     await look()
     await query(service, "ALTER TABLE postings DISABLE TRIGGER ALL")
     await query(
@@ -262,7 +262,7 @@ describe("operator surface, metrics", () => {
     assert.deepStrictEqual(valuesOf(broken, "brokerage_unsealed_rows"), { "brokerage_unsealed_rows{}": 1 })
   })
 
-  it("what was read from the database is kept for fifteen seconds", async () => {
+  it("figures of the database are cached for fifteen seconds", async () => {
     await look()
     const queue = async () => valuesOf(readMetrics((await raw(service.keys.ADMIN)).text), "brokerage_unsealed_rows")
     assert.deepStrictEqual(await queue(), await queue())

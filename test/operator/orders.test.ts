@@ -34,7 +34,7 @@ const looking = async <A>(look: () => Promise<A>, found: (seen: A) => boolean): 
 }
 
 describe("explain order", () => {
-  it("A2-91: says gate by gate what the order would be answered, and writes nothing", async () => {
+  it("A2-91: shows gate by gate how the order would be answered, and writes nothing", async () => {
     const before = await rowCounts(service)
     const line = ["explain", "order", uid, "--symbol", "BTC-USDC-PERP", "--side", "SELL", "--qty", "0.01", "--type"]
     const gatesOf = async (...more: ReadonlyArray<string>) => {
@@ -57,7 +57,7 @@ describe("explain order", () => {
 })
 
 describe("orders as staff read them", () => {
-  it("of one client, newest first, page by page, or those that work alone", async () => {
+  it("of one client, newest first, page by page, or the working ones alone", async () => {
     const [first, second, third] = await inTurn(service, clientId, (turn) => [
       putOrder(turn),
       putOrder(turn, { state: "CANCELLED", context: { note: "not filled at once" } }),
@@ -93,7 +93,7 @@ describe("orders as staff read them", () => {
     assert.match(await shownTo(["position", "list", uid]), /MARKET +QTY +AVERAGE ENTRY/)
   })
 
-  it("D6: cancelling one asks the venue, says who to its client and why to the audit; an ended one is refused", async () => {
+  it("D6: a cancel is sent to the venue, its actor is shown to the client and its reason in the audit; an ended order is refused", async () => {
     const [id, ended] = await inTurn(service, clientId, (turn) => [
       putOrder(turn),
       putOrder(turn, { state: "FILLED", context: { filledQty: "0.1000" } })
@@ -115,7 +115,7 @@ describe("orders as staff read them", () => {
     assert.strictEqual(finance.refusal.code, 4034)
   })
 
-  it("machine inspect tells since when a call is in flight, how often it was asked for, and what was found", async () => {
+  it("machine inspect shows the start of a call in flight, the number of queries, and the last answer", async () => {
     const id = await inTurn(service, clientId, (turn) => putOrder(turn))
     const inspect = () => service.done(["machine", "inspect", "order", String(id)], "SUPPORT")
     assert.deepStrictEqual((await inspect()).calls, [])
@@ -145,7 +145,7 @@ describe("venue resolve order", () => {
     return [refusal.code, refusal.data?.errors ?? refusal.msg]
   }
 
-  it("A2-116: one that the venue has answered, one that is not there, and evidence that is none are refused", async () => {
+  it("A2-116: an order that the venue has answered, an unknown one, and invalid evidence are refused", async () => {
     const id = await inTurn(service, clientId, (turn) => putOrder(turn))
     const answered = "The venue has answered this order: nothing of it is unknown."
     assert.deepStrictEqual(await resolve(`order:${id}`, "void"), [4092, answered])

@@ -70,7 +70,7 @@ describe("D15: closing a partner", () => {
     assert.strictEqual((await service.done(close("OPEN"))).status, "CLOSED")
   })
 
-  it("items and what the firms owe each other block; a recorded payment clears it, whatever the collateral says", async () => {
+  it("items and the balance between the firms block; a recorded payment clears it, whatever the collateral is", async () => {
     const firm = await service.partner({ code: "OWES" })
     const clientId = await service.client(firm.key)
     const report = (partnerRef: string, direction: string, amount: string) =>

@@ -150,7 +150,7 @@ describe("operator surface, partners", () => {
     assert.strictEqual(await epochOf("FIRST"), before + 1)
   })
 
-  it("limits and address ranges replace what was set, raise the epoch and are audited", async () => {
+  it("limits and address ranges replace the previous ones, raise the epoch and are audited", async () => {
     const before = await epochOf("FIRST")
     const limited = await service.done(["partner", "limits", "FIRST", "--trade", "1000000000"])
     assert.deepStrictEqual(limited.limits, { readPerMinute: 600, tradePerMinute: 1_000_000_000 })

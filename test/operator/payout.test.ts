@@ -79,7 +79,7 @@ describe("operator surface, client payout", () => {
     assert.strictEqual((await service.cli(payout(clientId, "1"), "FINANCE")).refusal.code, 4092)
   })
 
-  it("A3-43: under PARTNER custody the partner owes what the service paid, until finance records its payment", async () => {
+  it("A3-43: under PARTNER custody the partner owes the service's payment, until finance records its payment", async () => {
     const own = await service.partner({ custody: "PARTNER", code: "PAYC" })
     const clientId = String(await service.client(own.key))
     await collateral(service, own.key, Number(clientId), { partnerRef: "in", direction: "DEPOSIT", amount: "30" })
@@ -145,7 +145,7 @@ describe("operator surface, client payout", () => {
     assert.strictEqual((await service.done(close)).status, "CLOSED")
   })
 
-  it("operator surface, client payout: a client who can ask is refused, and so is what a withdrawal would not let out", async () => {
+  it("operator surface, client payout: a client who can request a withdrawal is refused, and so is an amount that a withdrawal would not release", async () => {
     const clientId = await funded()
     const before = await rowCounts(service)
     assert.match((await service.cli(payout(clientId, "1"), "FINANCE")).refusal.msg, /ask for the money/)
@@ -222,7 +222,7 @@ describe("operator surface, Four eyes: client payout", () => {
   })
   afterAll(() => guarded.stop())
 
-  it("waits for a second key and is bound to its arguments; what can't run is refused at once", async () => {
+  it("waits for a second key and is bound to its arguments; an impossible payout is refused at once", async () => {
     const own = await guarded.partner({ ...broker, code: "PAYE" })
     const clientId = await funded(guarded, own.key)
     assert.strictEqual((await guarded.cli(payout(clientId, "1"), "FINANCE")).refusal.code, 4092)

@@ -73,7 +73,7 @@ describe("operator surface, the terminal that is asked", () => {
 })
 
 describe("operator surface, partner cidrs", () => {
-  it("without ranges it shows them, and asks nothing; --clear takes them away and takes none", async () => {
+  it("without ranges it shows them, without a confirmation; --clear removes them and takes none", async () => {
     await service.done(["partner", "cidrs", "ASKS", ...ranges])
     const show = ["partner", "cidrs", "ASKS", "--json", ...service.connection("ADMIN")]
     for (const more of [[], ["--dry-run"]]) {
@@ -102,7 +102,7 @@ describe("operator surface, kyc clear over what screening found", () => {
     assert.strictEqual(await stateOf(clientId), "KYC_PENDING")
   })
 
-  it("it asks with the hits; no leaves the client held, --yes asks nothing", async () => {
+  it("the confirmation has the hits; no leaves the client held, --yes skips it", async () => {
     const { clientId, caseId, entryId, name, born } = await heldClient("SANCTIONS")
     const line = ["kyc", "clear", String(clientId), "--note", "another person", ...service.connection("COMPLIANCE")]
     const asked: Array<string> = []
@@ -122,7 +122,7 @@ describe("operator surface, kyc clear over what screening found", () => {
     assert.strictEqual(await stateOf(clientId), "ACTIVE")
   })
 
-  it("two hits in two cases are each a line, with what is known of them", async () => {
+  it("two hits in two cases are a line each, with their facts", async () => {
     const details = (entryId: number, list: string) => ({ candidates: [{ entryId, list, score: 0.9, nameScore: 0.9 }] })
     const shown: Readonly<Record<string, object>> = {
       "4": {

@@ -80,7 +80,7 @@ describe("A1-01: names the database can't hold", () => {
     "/machines/%00/1",
     "/machines/approval/%00",
     "/machines/verificationBlock/%00:PEP"
-  ])("%s is 400 code 4000, told at its name", async (path) => {
+  ])("%s is 400 code 4000, reported at its name", async (path) => {
     const { status, json } = await send("GET", path)
     assert.deepStrictEqual([status, json.code], [400, 4000])
     assert.deepStrictEqual(Object.values(json.data?.errors ?? {}), ["It must be one id or name."])

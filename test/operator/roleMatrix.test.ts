@@ -99,7 +99,7 @@ describe("operator surface, roles", () => {
     ])
   })
 
-  it("the running gate refuses a role with 403 code 4034 and nobody with 401 code 4010, on every route", async () => {
+  it("the running gate refuses a role with 403 code 4034 and a caller without a key with 401 code 4010, on every route", async () => {
     for (const { command, method, path } of routes) {
       const nobody = await statusOf(method, path, null)
       assert.deepStrictEqual([nobody.status, JSON.parse(nobody.body).code], [401, 4010], command)

@@ -76,7 +76,7 @@ const lineOf = (body: Body) => `${nameOf(body)},${body.kyc.personalInfo.date_of_
 const onboard = (body: Body) => service.call("POST", "/partner/v1/clients", { key, body })
 
 describe("screening import", () => {
-  it("F26: a later version keeps what it still names, adds the new and takes off the rest", async () => {
+  it("F26: a later version keeps the entries that it still has, adds new ones and removes the rest", async () => {
     const first = await imported(
       csv("Quirin Zebrowski,1961-02-03,PL,SANCTIONS", "Xaver Ypsilanti,1950,,PEP", "Tilo Vogelsang,,,SANCTIONS"),
       "EU",
@@ -168,7 +168,7 @@ describe("screening import", () => {
     }
   })
 
-  it("operator surface: JSON with aliases, --list for entries that do not say", async () => {
+  it("operator surface: JSON with aliases, --list for entries without a list", async () => {
     const entries = [
       { name: "Maxim Main", aliases: ["Max Main", "M. Main"], dob: "1960-01" },
       { name: "Paula PEP", list: "PEP", country: "FR" }
@@ -209,7 +209,7 @@ describe("screening import", () => {
     )
   })
 
-  it("F26: what of a file is not on the list is in the answer, in screening sources and in the audit, with its line", async () => {
+  it("F26: parts of a file that are not on the list are in the answer, in screening sources and in the audit, with their lines", async () => {
     const lines = [
       "name,aliases,dob,countries,schema",
       "Zora Zweig,Z. Zweig,soon,de,Person",
@@ -238,7 +238,7 @@ describe("screening import", () => {
     })
   })
 
-  it("operator surface: the service takes places alone as what is not on the list, a hundred at most", async () => {
+  it("operator surface: the service accepts only places for parts that are not on the list, a hundred at most", async () => {
     const send = (report: object) =>
       refused(
         call((api) =>
@@ -259,7 +259,7 @@ describe("screening import", () => {
     assert.strictEqual((await send({ unread: -1 })).code, 4000)
   })
 
-  it("crash: an import that broke off loses nothing, goes on where it stopped, and takes off at its end only", async () => {
+  it("crash: an interrupted import loses nothing, continues where it stopped, and removes entries at its end only", async () => {
     const people = Array.from({ length: 2_500 }, (_, n) => `Person Number${n},1950-01-01,DE,SANCTIONS`)
     await imported(csv(...people.slice(0, 1_500)), "BIG", "1")
     const path = csv(...people.slice(1_200))
@@ -302,7 +302,7 @@ describe("screening import", () => {
     ["a hundred, though nearly all", 101, 1, 100, true],
     ["a fifth, though more than a hundred", 600, 480, 120, true],
     ["more than a hundred and a fifth", 600, 479, 121, false]
-  ])("F26: an import takes off %s without being asked twice, or not", async (_, before, kept, gone, taken) => {
+  ])("F26: an import removes %s without an additional option, or not", async (_, before, kept, gone, taken) => {
     const source = `SHRINK${before}-${kept}`
     const people = Array.from({ length: before }, (__, n) => `Shrinking Number${n},1950-01-01,DE,PEP`)
     await imported(csv(...people), source, "1")
@@ -313,7 +313,7 @@ describe("screening import", () => {
     assert.strictEqual(Object.keys(await live(source)).length, taken ? kept : before)
   })
 
-  it("operator surface: on a terminal it asks with what the source has and what comes off at least", async () => {
+  it("operator surface: the confirmation on a terminal has the size of the source and the least number of removals", async () => {
     await imported(csv("Asked One,,,PEP", "Asked Two,,,PEP", "Asked Three,,,PEP"), "ASKED", "1")
     const asked: Array<string> = []
     const path = csv("Asked One,,,PEP")

@@ -98,7 +98,7 @@ describe("operator surface, sim clock with a venue", () => {
     assert.isAtMost(tos.at(-1) ?? 0, moved.now)
   })
 
-  it("operator surface: tells what fired and what is due next; to a moment, and to what is next", async () => {
+  it("operator surface: shows the fired timers and the next due time; moves to a moment, and to the next due time", async () => {
     const { now } = await show()
     const halted = { name: "halt.until", subject: "system", dueAt: now + 2 * hour }
     await service.done(["market", "halt", "ALL", "--message", "m", "--until", String(halted.dueAt)])
@@ -196,7 +196,7 @@ describe("operator surface, sim clock with a venue", () => {
     assert.deepStrictEqual([(await show()).offsetMillis, await rowCounts(service)], [before.offsetMillis, rows])
   })
 
-  it("a jump whose answer is lost is asked for again, to the same moment", async () => {
+  it("a jump whose answer is lost is requested again, to the same moment", async () => {
     let tries = 0
     const answer = script.command
     script.command = (command) => {
@@ -211,7 +211,7 @@ describe("operator surface, sim clock with a venue", () => {
     assert.isAbove(fourth, third ?? 0)
   })
 
-  it("a dry run looks at the venue and moves neither", async () => {
+  it("a dry run reads the venue's clock and moves neither", async () => {
     const [before, rows] = [await show(), await rowCounts(service)]
     const { answer, would } = await service.done(advance("8h", "--dry-run"))
     assert.deepStrictEqual([answer.offsetMillis, answer.venueNow], [before.offsetMillis + 8 * hour, answer.now])
@@ -224,7 +224,7 @@ describe("operator surface, sim clock with a venue", () => {
     assert.strictEqual((await service.cli(advance("8h", "--dry-run"))).refusal.code, 5020)
   })
 
-  it("show says nothing of a venue that does not answer", async () => {
+  it("show omits a venue that does not answer", async () => {
     script.show = () => new VenueControlError({ why: "unreached", detail: "ECONNREFUSED" })
     assert.isNull((await show()).venueNow)
     const { stdout } = await runRecorded(["sim", "clock", "show", ...service.connection("SUPPORT")])
@@ -233,7 +233,7 @@ describe("operator surface, sim clock with a venue", () => {
 })
 
 describe("operator surface, sim clock with a venue that is slow", { timeout: 60_000 }, () => {
-  it("C4: what the venue publishes last is still to be taken: the answer says so", async () => {
+  it("C4: the venue's last events are still to be applied: the answer shows it", async () => {
     let left = 1
     taken = () => {
       if (left-- > 0) return Effect.void
@@ -245,7 +245,7 @@ describe("operator surface, sim clock with a venue that is slow", { timeout: 60_
   })
 
   it(
-    "C4: events that do not come: the answer says so after 30 s, and the service completes the jump",
+    "C4: missing events: the answer shows it after 30 s, and the service completes the jump",
     { timeout: 60_000 },
     async () => {
       taken = () => Effect.never
@@ -262,7 +262,7 @@ describe("operator surface, sim clock with a venue that is slow", { timeout: 60_
     }
   )
 
-  it("a jump past the end of the dates is refused before the venue is asked", async () => {
+  it("a jump past the end of the dates is refused before the venue is called", async () => {
     await service.run(Effect.map(BusinessClock, (clock) => clock.setOffset(Date.UTC(2091, 0, 1) - Date.now())))
     script.sent.length = 0
     const { status, refusal } = await service.cli(advance("3650d"))

@@ -190,7 +190,7 @@ describe("operator surface, sim venue: what each command sends", () => {
     assert.deepStrictEqual([nobody.status, nobody.refusal.code, nobody.refusal.msg], [1, 4004, "Client not found."])
   })
 
-  it("the answer names what it made, what it changed and what the venue did at once", async () => {
+  it("the answer names the new object, the changes and the venue's immediate reactions", async () => {
     const order = (id: number) => ({ id, ref: `O-${id}`, account: uid, symbol, state: "FILLED" as const })
     const change = {
       ...noChange,
@@ -292,14 +292,14 @@ describe("operator surface, sim venue: what is refused", () => {
     ["0,0\n", 1, "The price must be more than zero."],
     ["0,1\noffsetMs,price\n", 2, "There must be milliseconds and a price, such as 1500,60000.5."],
     ["-1,1\n", 1, "There must be milliseconds and a price, such as 1500,60000.5."]
-  ])("a path of %j: file, line and what was meant", async (text, line, sentence) => {
+  ])("a path of %j: file, line and the probable intention", async (text, line, sentence) => {
     const path = file("wrong.csv", text)
     const ran = await service.cli(venue("path", symbol, path))
     assert.deepStrictEqual([ran.status, ran.refusal.msg], [2, `${path}, line ${line}: ${sentence}`])
     assert.deepStrictEqual(script.sent, [])
   })
 
-  it("knobs that are none: file, line and what was meant", async () => {
+  it("unknown knobs: file, line and the probable intention", async () => {
     const path = file("wrong.yaml", "# comment\nprocceses: {}\n")
     const ran = await service.cli(venue("set", path))
     assert.strictEqual(ran.status, 2)
@@ -328,7 +328,7 @@ describe("operator surface, sim venue show", () => {
     assert.strictEqual((await service.cli(venue("show"), "SUPPORT")).refusal.code, 4034)
   })
 
-  it("shows a person prices, what is held, paths, dealers and what is left of faults", async () => {
+  it("shows a person prices, held ones, paths, dealers and remaining faults", async () => {
     const [first, second] = quietView.markets
     assert.isDefined(first)
     assert.isDefined(second)

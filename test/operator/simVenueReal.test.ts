@@ -71,7 +71,7 @@ describe("sim venue on the real simulator", { timeout: 60_000 }, () => {
     assert.isFalse((await shownOf("BTC-USDC-PERP")).path)
   })
 
-  it("a halt of the venue's and one of ours are told apart", async () => {
+  it("a halt of the venue and one of the service are distinguished", async () => {
     await venue("halt", "BTC-USDC-PERP")
     await service.done(["market", "halt", "BTC-USDC-PERP", "--message", "Upkeep."])
     await eventually(async () =>
@@ -85,14 +85,14 @@ describe("sim venue on the real simulator", { timeout: 60_000 }, () => {
     assert.deepInclude(await marketOf("BTC-USDC-PERP"), { halted: false, haltedByUs: false })
   })
 
-  it("faults are shown with what is left of them", async () => {
+  it("faults are shown with their remaining uses", async () => {
     await venue("fault", "slow", "--route", "rfq", "--times", "2")
     assert.deepInclude((await venue("show")).faults[0], { kind: "slow", route: "rfq", timesLeft: 2, until: null })
     await venue("clear")
     assert.deepStrictEqual((await venue("show")).faults, [])
   })
 
-  it("what the venue refuses is answered in its words", async () => {
+  it("a refusal of the venue has the venue's sentence", async () => {
     const ran = await service.cli(["sim", "venue", "price", "NO-USDC-PERP", "1"])
     assert.deepStrictEqual([ran.status, ran.refusal.code], [1, 4000])
     assert.match(ran.refusal.msg, /^The venue refuses this: .*NO-USDC-PERP/)
@@ -105,7 +105,7 @@ describe("sim venue on the real simulator", { timeout: 60_000 }, () => {
     assert.isAbove(made.id, 0)
   })
 
-  it("C1: restart brings another process with the same books, and what is held", async () => {
+  it("C1: restart starts another process with the same books and held prices", async () => {
     await venue("price", "BTC-USDC-PERP", "62000")
     const before = await venue("show")
     expectLog(/the simulated venue/)
@@ -116,7 +116,7 @@ describe("sim venue on the real simulator", { timeout: 60_000 }, () => {
     assert.sameMembers((await shownOf("BTC-USDC-PERP")).held, ["last", "mark", "index"])
   })
 
-  it("C4: a jump moves both clocks, and market data goes on there", async () => {
+  it("C4: a jump moves both clocks, and market data continues there", async () => {
     const before = await service.done(["sim", "clock", "show"])
     const moved = await service.done(["sim", "clock", "advance", "8h"])
     assert.isFalse(moved.behind)
@@ -125,7 +125,7 @@ describe("sim venue on the real simulator", { timeout: 60_000 }, () => {
     await eventually(async () => assert.isTrue((await marketOf("BTC-USDC-PERP")).fresh))
   })
 
-  it("A2-97: what the venue trades by itself only reduces: more is set aside, and the comparison says what differs", async () => {
+  it("A2-97: a trade of the venue itself only reduces: a larger one is quarantined, and the comparison reports the difference", async () => {
     expectLog(/it does not fit the request: the venue's own SELL does not reduce a position of 0/)
     expectLog(/service and venue differ/)
     const { number } = await venue("show")

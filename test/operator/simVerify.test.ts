@@ -177,7 +177,7 @@ describe("sim verify", () => {
     accounts.clear()
   })
 
-  it("A2-103: the venue's money is compared; an account that is older than what the venue keeps of it is said", async () => {
+  it("A2-103: the venue's money is compared; an account older than the venue's records of it is reported", async () => {
     const [{ client_id: clientId, uid }] = (await query<{ readonly client_id: bigint; readonly uid: string }>(
       service,
       "SELECT client_id, uid FROM venue_accounts JOIN clients ON id = client_id"
@@ -251,7 +251,7 @@ describe("sim verify", () => {
     assert.deepStrictEqual([caughtUp.status, caughtUp.json.eventsBehind], [0, 0])
   })
 
-  it("events that the venue does not give any more fail it until the service has gone on, and are said from then on", async () => {
+  it("events that the venue no longer has fail it until the service has continued, and are reported from then on", async () => {
     for (let number = 1; number <= 5; number++) {
       const fact = { type: "listing", version: 1, symbol: "BTC-USDC-PERP" } as const
       venue.events.push({ number, at: Date.now(), fact })

@@ -13,7 +13,7 @@ const folder = mkdtempSync(join(tmpdir(), "statements-"))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 describe("operator surface, statement", () => {
-  it("STS-33: made, listed, saved and proved; what was touched is not proved, and the same is not corrected", async () => {
+  it("STS-33: made, listed, saved and verified; a changed file is not verified, and equal content is not corrected", async () => {
     const clientId = await client()
     const report = { partnerRef: "cli-1", direction: "DEPOSIT", amount: "5" }
     const from = String((await now()) - 60_000)
@@ -48,7 +48,7 @@ describe("operator surface, statement", () => {
     assert.deepStrictEqual([same.status, /is the same/.test(same.stderr)], [1, true])
   })
 
-  it("STS-29: jobs are shown with what they made, who failed, and what is due next", async () => {
+  it("STS-29: jobs are shown with their statements, failed clients, and the next due time", async () => {
     const shown = await vi.waitFor(
       async () => {
         const answer = await service.done(["statement", "jobs", "--limit", "1"], "FINANCE")
@@ -68,7 +68,7 @@ describe("operator surface, statement", () => {
     assert.strictEqual(table.status, 0, table.stderr)
   })
 
-  it("operator surface: what is no statement of this service, or was touched, is refused with its reason", async () => {
+  it("operator surface: a file that is no statement of this service, or was changed, is refused with its reason", async () => {
     const clientId = await client()
     const report = { partnerRef: "cli-2", direction: "DEPOSIT", amount: "7" }
     const from = String((await now()) - 60_000)

@@ -55,7 +55,7 @@ describe("D4, D5: open requests and contracts block", () => {
     assert.deepStrictEqual(await rowCounts(service), before)
   })
 
-  it("a payout of what they tie up is refused and names them; what is free of them is paid", async () => {
+  it("a payout of held money is refused and names the holds; free money is paid", async () => {
     await service.done(["kyc", "reject", String(clientId), ...reason], "COMPLIANCE")
     const payout = (amount: string) =>
       service.cli(["client", "payout", String(clientId), "--currency", "USDC", "--amount", amount, ...reason])
@@ -111,7 +111,7 @@ describe("D6: working orders and open positions block", () => {
   ] as const
   const named = ["Orders are working: 1 ACKED.", "Positions are open: 1 OPEN."]
 
-  it.each(ends)("%s, each named with what clears it, and nothing is written", async (command, line) => {
+  it.each(ends)("%s, each named with its remedy, and nothing is written", async (command, line) => {
     const before = await rowCounts(service)
     const { status, refusal } = await service.cli(line())
     assert.deepStrictEqual([status, refusal.code], [1, 4092], refusal.msg)
@@ -125,7 +125,7 @@ describe("D6: working orders and open positions block", () => {
     assert.deepStrictEqual(await rowCounts(service), before)
   })
 
-  it("A2-101: of a client whose documents were rejected what closes stays, and a payout of what it ties up names it", async () => {
+  it("A2-101: closing objects of a client whose documents were rejected stay, and a payout of held money names them", async () => {
     await service.done(["kyc", "reject", String(holder), ...reason], "COMPLIANCE")
     const line = ["client", "payout", String(holder), "--currency", "USDC", "--amount", "900", ...reason]
     const { status, refusal } = await service.cli(line)

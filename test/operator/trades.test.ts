@@ -140,7 +140,7 @@ describe("requests and contracts as staff read them", () => {
     }
   })
 
-  it("what is nobody's is not found, and a state that is none is refused", async () => {
+  it("an unknown object is not found, and an unknown state is refused", async () => {
     for (const what of ["rfq", "contract", "closeout"]) {
       for (const id of ["999999", "9223372036854775808"]) {
         assert.strictEqual((await refused([what, "show", id]))[1], 4004, `${what} ${id}`)
@@ -152,7 +152,7 @@ describe("requests and contracts as staff read them", () => {
 })
 
 describe("explain rfq", () => {
-  it("A2-110: says gate by gate what the request would be answered, and writes nothing", async () => {
+  it("A2-110: shows gate by gate how the request would be answered, and writes nothing", async () => {
     const before = await rowCounts(service)
     const line = ["explain", "rfq", uid, "--symbol", "BTC-USDC-KO", "--side", "BUY", "--qty", "0.1", "--barrier"]
     const fine = await service.done([...line, "58000"], "SUPPORT")
@@ -197,7 +197,7 @@ describe("venue resolve", () => {
     assert.strictEqual((await refused(["venue", "resolve", `rfq:${rfqId}`, "--as", "void", ...reason]))[1], 4092)
   })
 
-  it("A2-116: executed opens the contract as the venue's papers say", async () => {
+  it("A2-116: executed opens the contract by the venue's evidence", async () => {
     const rfqId = await hanging()
     const evidence = ["--trade-id", "77", "--price", "60000.0", "--qty", "0.1"]
     const line = ["venue", "resolve", `rfq:${rfqId}`, "--as", "executed", ...evidence, ...reason]
@@ -234,7 +234,7 @@ describe("venue resolve", () => {
   const closing = (contractId: number) =>
     ["venue", "resolve", `contract:${contractId}`, "--as", "closed", "--price", "60100.0"].concat(reason)
 
-  it("D5: a contract that ends after it was looked at and before the turn has one settlement", async () => {
+  it("D5: a contract that ends between the read and the turn has one settlement", async () => {
     const contractId = await unheardOf()
     // Another resolution comes in between.
     const overtaken = Layer.effect(
@@ -260,7 +260,7 @@ describe("venue resolve", () => {
     assert.strictEqual((await service.done(["contract", "show", String(contractId)])).pnl, "10.000000")
   })
 
-  it("D5: what the venue knows, or does not speak of now, is not closed by hand", async () => {
+  it("D5: a contract that the venue knows, or does not answer for now, is not closed by hand", async () => {
     const { contractId } = await opened()
     assert.deepStrictEqual(await refused(closing(contractId)), [
       1,
@@ -272,7 +272,7 @@ describe("venue resolve", () => {
     assert.strictEqual((await service.done(["contract", "show", String(contractId)])).state, "OPEN")
   })
 
-  it("Four eyes: what could not run is refused before anybody is asked to look", async () => {
+  it("Four eyes: a command that could not run is refused before an approval is requested", async () => {
     const resolutions = <A, E>(ask: (of: VenueResolutions["Service"]) => Effect.Effect<A, E>): Promise<A> =>
       service.run(Effect.provide(Effect.flatMap(VenueResolutions, ask), VenueResolutions.layer))
     const check = (request: ResolveRequest) => resolutions((of) => of.check(request))
@@ -315,7 +315,7 @@ describe("venue resolve", () => {
     )
   })
 
-  it("takes what goes with the outcome and nothing else", async () => {
+  it("accepts the options of the outcome and no others", async () => {
     const { rfqId, contractId } = await opened()
     const resolve = (object: string, ...rest: ReadonlyArray<string>) =>
       refused(["venue", "resolve", object, ...rest, ...reason])

@@ -127,7 +127,7 @@ describe("SC-ONB-11: MiFID in both orders", () => {
     assert.deepStrictEqual(payloads.find(({ code }) => code === "EMPLOYMENT_FINANCIAL")?.data, body.employmentFinancial)
   })
 
-  it("A1-44: what is ignored is not kept either", async () => {
+  it("A1-44: ignored fields are not stored either", async () => {
     const clientId = await client()
     const ignored = { primary_purpose_other: "a private matter", unknown: "a private matter" }
     const body = { ...sampleMifid(), accountPurpose: { ...sampleMifid().accountPurpose, ...ignored } }
@@ -145,7 +145,7 @@ describe("SC-ONB-11: MiFID in both orders", () => {
     assert.strictEqual((await events(clientId, "client.level_changed")).length, 1)
   })
 
-  it("A1-43: before level MICA everything is taken; compliance's grant then goes on to MICA_MIFID", async () => {
+  it("A1-43: before level MICA every block is accepted; the grant of compliance then leads to MICA_MIFID", async () => {
     const clientId = await held()
     assert.deepInclude((await mifid(clientId)).json.data, { granted: false, verificationLevel: "NONE" })
     assert.deepInclude((await submit(clientId, "PASS")).json.data, { granted: false, verificationLevel: "NONE" })
@@ -317,7 +317,7 @@ describe("requests", () => {
     assert.deepStrictEqual(await rowCounts(service), before)
   })
 
-  it("doc 1, Endpoints: an unknown or foreign client is 404 on every route, whatever the body says", async () => {
+  it("doc 1, Endpoints: an unknown or foreign client is 404 on every route, whatever the body", async () => {
     const other = await service.partner()
     const foreign = await service.client(other.key)
     for (const clientId of [foreign, 999_999_999]) {

@@ -120,7 +120,7 @@ describe("balances at a moment", () => {
     assert.strictEqual(portfolioValue, "10.000000")
   })
 
-  it("SC-PLT-04: what was booked a moment ago is in the answer for that moment, under load too", async () => {
+  it("SC-PLT-04: a recent booking is in the answer for its moment, under load too", async () => {
     const other = (await onboard(service, key, person(2, "at"))).json.data.clientId
     const sent = Array.from({ length: 20 }, (_, n) =>
       collateral(service, key, other, { partnerRef: `l-${n}`, direction: "DEPOSIT", amount: "1" })
@@ -225,7 +225,7 @@ describe("balances at a moment", () => {
     )
   })
 
-  it("Balances: what was in reserve at the moment is kept apart from cash", async () => {
+  it("Balances: the reserve of the moment is separate from cash", async () => {
     const held = (await onboard(service, key, person(3, "at"))).json.data.clientId
     await collateral(service, key, held, { partnerRef: "h", direction: "DEPOSIT", amount: "9" })
     const moment = await now()

@@ -93,7 +93,7 @@ describe("an account with contracts alone", () => {
       assert.strictEqual(count(all, kind), 1, kind)
   })
 
-  it("F9: what is put back in time ends the margin call in its own commit", async () => {
+  it("F9: a timely deposit ends the margin call in its own commit", async () => {
     const { clientId } = await opened()
     await adjust(clientId, "-900")
     assert.strictEqual((await rowOf(clientId)).riskState, "MARGIN_CALL")

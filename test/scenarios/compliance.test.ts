@@ -63,7 +63,7 @@ describe("compliance", () => {
     assert.strictEqual((await collateral(service, key, clientId, deposit)).status, 201)
   })
 
-  it("POST /clients 6: clearing screens again; a candidate nobody has seen joins the case and stops the clearance", async () => {
+  it("POST /clients 6: clearing screens again; a new candidate joins the case and stops the clearance", async () => {
     const { clientId } = await onboarded({
       "kyc.personalInfo.first_name": "Casimir",
       "kyc.personalInfo.last_name": "Wendelin",
@@ -207,7 +207,7 @@ describe("compliance", () => {
     assert.deepStrictEqual(await notificationsOf(clientId), ["RESTRICTION_SET FROZEN"])
   })
 
-  it("Decisions are insert-only: the database refuses to change what compliance decided", async () => {
+  it("Decisions are insert-only: the database refuses to change a decision of compliance", async () => {
     const attempts = ["UPDATE decisions SET reason = 'x'", "DELETE FROM decisions", "TRUNCATE decisions"]
     for (const text of attempts) {
       const exit = await service.run(Effect.exit(Effect.flatMap(PgClient.PgClient, (sql) => sql.unsafe(text))))

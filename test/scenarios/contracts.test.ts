@@ -147,7 +147,7 @@ describe("ended by the venue", () => {
     assert.strictEqual(await cash(clientId), "808.800000")
   })
 
-  it("A2-30: pages go on by keys, newest first; what is nobody's here is not found", async () => {
+  it("A2-30: pages continue by keys, newest first; another partner's contract is not found", async () => {
     const first = await opened()
     const { clientId } = first
     const { rfqId } = (await post(clientId, "/rfq", rfqBody())).json.data

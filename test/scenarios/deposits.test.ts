@@ -120,7 +120,7 @@ describe("deposits", () => {
       }
     )
 
-    it("Endpoints: every failing field is told, the first one as the sentence, and nothing is written", async () => {
+    it("Endpoints: the answer has every failing field, the first one as the sentence, and nothing is written", async () => {
       const clientId = await client()
       const before = await rowCounts(service)
       const { status, json } = await file(clientId, { currency: "DOGE", method: "CASH", amount: "0" })
@@ -134,7 +134,7 @@ describe("deposits", () => {
   })
 
   describe("partnerRef", () => {
-    it("SC-CUS-02: filed for this client it is the original with 200, whatever the body and the gates say now", async () => {
+    it("SC-CUS-02: a repeated filing for this client returns the original with 200, whatever the body and the gates", async () => {
       const clientId = await client()
       const original = await filed(clientId, { amount: "7" })
       const { partnerRef } = original
@@ -185,7 +185,7 @@ describe("deposits", () => {
       assert.strictEqual(await balance(clientId, "USDC", sandbox), "3.000000")
     })
 
-    it("A3-01: of twenty clients racing for one reference one gets it, the others hear 409", async () => {
+    it("A3-01: of twenty clients racing for one reference one gets it, the others get 409", async () => {
       const clients = await Promise.all(Array.from({ length: 20 }, () => client()))
       const partnerRef = fresh()
       const answers = await Promise.all(clients.map((clientId) => file(clientId, { partnerRef })))
@@ -244,7 +244,7 @@ describe("deposits", () => {
       assert.deepStrictEqual([refused.status, refused.json.code], [403, 4030])
     })
 
-    it("SC-CUS-12: NO_WITHDRAWALS lets a deposit pass; what FROZEN refuses leaves no row", async () => {
+    it("SC-CUS-12: NO_WITHDRAWALS allows a deposit; a refusal by FROZEN leaves no row", async () => {
       const clientId = await client()
       await restrict(clientId, "NO_WITHDRAWALS")
       assert.strictEqual((await file(clientId)).status, 201)
@@ -254,7 +254,7 @@ describe("deposits", () => {
       assert.deepStrictEqual(await rowCounts(service), before)
     })
 
-    it("SC-CUS-09, F25: booked, PENDING and asked for count together; the deposit that would reach it is stopped", async () => {
+    it("SC-CUS-09, F25: booked, PENDING and requested amounts count together; the deposit that would reach the threshold is refused", async () => {
       const clientId = await client()
       await confirm((await filed(clientId, { amount: "5000" })).noticeId)
       const waiting = await filed(clientId, { currency: "EUR", amount: "9999.99" })
@@ -271,7 +271,7 @@ describe("deposits", () => {
       assert.strictEqual((await file(clientId, { amount: "20000" })).status, 201)
     })
 
-    it("F2: what PENDING notices and cash would lead to must fit 64 bits", async () => {
+    it("F2: the sum of PENDING notices and cash must fit 64 bits", async () => {
       const clientId = await client()
       await approveWealth(clientId)
       assert.strictEqual((await file(clientId, { currency: "SOL", amount: "9223372036.854775807" })).status, 201)

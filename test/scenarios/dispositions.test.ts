@@ -149,7 +149,7 @@ describe("a false positive belongs to the identity it was found for", () => {
     assert.deepInclude(await put(n, clientId, namesake(one), true), { grant: "ACTIVE", screening: "CLEAR" })
   })
 
-  it("F26: the same identity, or a less like one, holds nobody again", async () => {
+  it("F26: the same identity, or a less similar one, holds no client again", async () => {
     const one = await listed()
     const { n, clientId } = await onboarded(one)
     await clear(clientId)
@@ -159,7 +159,7 @@ describe("a false positive belongs to the identity it was found for", () => {
     assert.strictEqual(await stateOf(clientId), "ACTIVE")
   })
 
-  it("F26: findings without what they were made on settle nothing", async () => {
+  it("F26: findings without their identity settle nothing", async () => {
     const one = await listed()
     const { n, clientId } = await onboarded()
     const [client] = await ofClient(service, "kycPackages", clientId)
@@ -210,7 +210,7 @@ describe("what a clearance remembers", () => {
 })
 
 describe("a match that becomes worse while the client is held", () => {
-  it("F26, D1: the case shows it as it is now, as a hit, with an audit row; the partner hears of no second case", async () => {
+  it("F26, D1: the case shows the present match, a hit, with an audit row; the partner is not notified of a second case", async () => {
     const one = await listed()
     const { n, clientId } = await onboarded(namesake(one))
     const [before] = await shownIn(clientId)
@@ -238,7 +238,7 @@ describe("a match that becomes worse while the client is held", () => {
     assert.strictEqual(await stateOf(clientId), "ACTIVE")
   })
 
-  it("F26: a less like name leaves the case as it is", async () => {
+  it("F26: a less similar name leaves the case unchanged", async () => {
     const one = await listed()
     const { n, clientId } = await onboarded(one)
     const before = await shownIn(clientId)
@@ -247,7 +247,7 @@ describe("a match that becomes worse while the client is held", () => {
     assert.deepStrictEqual(await casesOf(clientId), ["OPEN SCREENING_HIT"])
   })
 
-  it("D1: a clearance that names the revision looked at clears no later one", async () => {
+  it("D1: a clearance that names the reviewed revision clears no later one", async () => {
     const one = await listed()
     const { n, clientId } = await onboarded(namesake(one))
     await put(n, clientId, one)

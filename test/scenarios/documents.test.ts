@@ -166,7 +166,7 @@ describe("documents", () => {
     }
   })
 
-  it("architecture 8: uploads at once wait for room; what is over the queue is asked to come back", async () => {
+  it("architecture 8: concurrent uploads wait for room; uploads beyond the queue get Retry-After", async () => {
     const { partnerId } = await service.partner()
     const outcomes = await service.run(
       Effect.gen(function* () {
@@ -235,7 +235,7 @@ describe("documents", () => {
     }
   })
 
-  it("D2, A1-37: an upload is noted on a package that asked for documents, which stays; a closed account takes none", async () => {
+  it("D2, A1-37: an upload is noted on a package that requested documents, which stays; a closed account accepts none", async () => {
     // No command requests documents or closes a client yet: the test writes the rows, and a service that has not loaded
     // them reads them.
     const closed = await service.client(key)

@@ -54,7 +54,7 @@ describe("clients refused for good or closed", () => {
     assert.strictEqual(await pending(), 1)
   })
 
-  it("A1-48, D3: after the refusal of the person nothing more is said, though the document ends", async () => {
+  it("A1-48, D3: after the refusal of the person nothing more is published, though the document ends", async () => {
     const last = new Date(Date.now() + dayMillis).toISOString().slice(0, 10)
     const clientId = await onboarded({ ...high, "kyc.identification.expiration_date": last })
     const path = `/partner/v1/clients/${clientId}/appropriateness`
@@ -71,7 +71,7 @@ describe("clients refused for good or closed", () => {
     assert.include(audit, "block.expire")
   })
 
-  it("D1: lifting a restriction that is set says which state forbids it", async () => {
+  it("D1: lifting a stored restriction names the state that forbids it", async () => {
     const clientId = await onboarded(high)
     await comply(service, (compliance) => compliance.restrict(operator, String(clientId), "FROZEN", "test"))
     await refuse(clientId)

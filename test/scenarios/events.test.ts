@@ -80,7 +80,7 @@ describe("events", () => {
     assert.notStrictEqual(refused.json.data.report.refusal, "")
   })
 
-  it("Event catalogue: a replay and a refusal without a row tell nothing", async () => {
+  it("Event catalogue: a replay and a refusal without a row publish nothing", async () => {
     const { key, partnerId } = partners.none
     const clientId = await service.client(key)
     await collateral(service, key, clientId, { partnerRef: "c", direction: "DEPOSIT", amount: "3" })
@@ -184,7 +184,7 @@ describe("events", () => {
       assert.deepStrictEqual([status, json.data.report.partnerRef], [200, closing.ref])
     })
 
-    it("A1-18: its reference stays taken, and reads go on", async () => {
+    it("A1-18: its reference stays taken, and reads continue", async () => {
       const body = person(3, "closing", { partnerClientRef: "closing-1" })
       const { status, json } = await onboard(service, partners.closing.key, body)
       assert.deepStrictEqual([status, json.code], [409, 4092])

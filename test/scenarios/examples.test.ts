@@ -17,7 +17,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 describe("sim run --record", () => {
   it.runIf(isDeep)(
-    "the examples of the reference are of the shapes that a run says",
+    "the examples of the reference have the shapes of a run",
     async () => {
       const record = join(folder, "heard.jsonl")
       const files = readdirSync(scenarios).filter((name) => name.endsWith(".yaml"))
@@ -37,7 +37,7 @@ describe("sim run --record", () => {
     300_000
   )
 
-  it("a file that can't be written is said before anything is started", async () => {
+  it("a file that can't be written is reported before anything is started", async () => {
     const { status, stderr } = await runRecorded(["sim", "run", "SC-PLT-03", "--record", join(folder, "no", "file")])
     assert.strictEqual(status, 2)
     assert.include(stderr, "The file of --record can not be written.")

@@ -43,7 +43,7 @@ describe("first hour", () => {
     }
   })
 
-  it("the program does what the guide says", async () => {
+  it("the program does each step of the guide", async () => {
     const { url, caFile } = JSON.parse(readFileSync(join(dataDir, "service.json"), "utf8"))
     const run = spawn(process.execPath, [join(programs, "onboard.mjs")], {
       env: {

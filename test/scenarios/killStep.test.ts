@@ -153,7 +153,7 @@ describe("a kill of the database", () => {
   )
 
   it.live(
-    "one that nobody misses fails the step, also without steps meanwhile",
+    "a kill without an effect fails the step, also without steps meanwhile",
     () =>
       Effect.gen(function* () {
         const { at, killDatabase } = yield* serviceAway(0)
@@ -163,7 +163,7 @@ describe("a kill of the database", () => {
     30_000
   )
 
-  it.effect("one that does not run is said", () =>
+  it.effect("a service that does not run is reported", () =>
     Effect.gen(function* () {
       const { sentence } = yield* play(step({ kill: "database" }), {}, answered)
       assert.strictEqual(sentence, "The database of the service is not running.")

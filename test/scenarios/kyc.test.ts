@@ -137,7 +137,7 @@ describe("ordinary revisions", () => {
     assert.deepStrictEqual([after.lifecycleState, answer.status], ["ACTIVE", "ACCEPTED"])
   })
 
-  it("rule 7, F27: identification or tax residency alone rebuild the record with what is stored; other sections don't", async () => {
+  it("rule 7, F27: identification or tax residency alone rebuild the record with the stored sections; other sections do not", async () => {
     const { n, clientId } = await onboarded()
     const recordOf = async () => {
       const [row] = await ofClient(service, "reportingRecords", clientId)
@@ -201,7 +201,7 @@ describe("screening of a changed identity", () => {
     assert.strictEqual((await collateral(service, key, clientId, deposit)).status, 201)
   })
 
-  it("F26: a possible match is answered as such, and what compliance has cleared holds nobody again", async () => {
+  it("F26: a possible match is answered as such, and a cleared match holds no client again", async () => {
     const { n, clientId } = await onboarded()
     const quandt = { first_name: "Leopold", last_name: "Quandt-Rieger", date_of_birth: "1961-09-09" }
     assert.strictEqual((await revise(clientId, personal(n, quandt))).screening, "PENDING_REVIEW")
@@ -222,7 +222,7 @@ describe("screening of a changed identity", () => {
     assert.deepStrictEqual(told, ["VERIFICATION_DECISION"])
   })
 
-  it("A1-34, A1-35, D1: while RESTRICTED the open case stays; only a candidate nobody has seen opens another", async () => {
+  it("A1-34, A1-35, D1: while RESTRICTED the open case stays; only a new candidate opens another", async () => {
     const { n, clientId } = await onboarded()
     await revise(clientId, personal(n, asOrlenko))
     const again = await revise(clientId, personal(n, { ...asOrlenko, citizenships: ["AT"] }))
@@ -252,7 +252,7 @@ describe("screening of a changed identity", () => {
     assert.strictEqual((await rowOf(clientId)).lifecycleState, "RESTRICTED")
   })
 
-  it("A1-34: a client held at onboarding stays held; documents asked for are answered by a revision", async () => {
+  it("A1-34: a client held at onboarding stays held; a revision answers a request for documents", async () => {
     const { n, clientId } = await onboarded({ "attestation.riskRating": "HIGH" })
     assert.deepInclude(await revise(clientId, sectionsOf(n, ["pep"])), {
       revision: 2,
@@ -283,7 +283,7 @@ describe("screening of a changed identity", () => {
 })
 
 describe("the same person twice (A1-28)", () => {
-  it("A1-28: a revision into another client's person is looked at, not held, and not announced", async () => {
+  it("A1-28: a revision into another client's person is reviewed, not held, and not published", async () => {
     const first = await onboarded()
     const second = await onboarded()
     const answer = await revise(second.clientId, sectionsOf(first.n, ["personalInfo", "identification"]))

@@ -82,7 +82,7 @@ describe("refusals", () => {
     assert.strictEqual((await kycOf(clientId)).revision, 2)
   })
 
-  it("architecture, At rest: what a revision or a refused one says of the person is readable nowhere", async () => {
+  it("architecture, At rest: the personal data of a revision, accepted or refused, are readable nowhere", async () => {
     const { n, clientId } = await onboarded()
     const mark = "PLANTEDREVISION"
     const paths = {

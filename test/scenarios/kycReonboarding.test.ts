@@ -37,7 +37,7 @@ const eventsOf = async (clientId: number) =>
   (await ofClient(service, "events", clientId)).map(({ name, data }) => ({ name, data }))
 
 describe("re-onboarding", () => {
-  it("SC-ONB-07: the full body onboards a rejected client again: the answer to the member, and what is stored", async () => {
+  it("SC-ONB-07: the full body onboards a rejected client again: every member of the answer, and the stored rows", async () => {
     const { n, clientId, kycPackageId } = await rejected()
     const answer = await put(clientId, revisionOf(n))
     const after = await verificationOf(clientId)
@@ -97,7 +97,7 @@ describe("re-onboarding", () => {
     assert.notProperty(ordinary.json.data, "reonboarded")
   })
 
-  it("SC-ONB-08: without identityCheck 400 names exactly what is missing, and no row is written", async () => {
+  it("SC-ONB-08: without identityCheck 400 names exactly the missing parts, and no row is written", async () => {
     const { n, clientId } = await rejected()
     const { kyc, attestation } = revisionOf(n)
     const before = await rowCounts(service)

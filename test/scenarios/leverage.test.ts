@@ -51,7 +51,7 @@ describe("leverage", () => {
     assert.deepStrictEqual(await rows(clientId), [[perp, 7]])
   })
 
-  it("doc 2, Endpoints: what is no choice is refused by its field, what is no perpetual is not offered", async () => {
+  it("doc 2, Endpoints: an invalid choice is refused by its field, a market that is no perpetual is not offered", async () => {
     const clientId = await holder("1000", { long: false })
     const refused = async (body: object) => {
       const { status, json } = await choose(clientId, body)
@@ -104,7 +104,7 @@ describe("leverage", () => {
     assert.deepInclude((await choose(clientId, { leverage: 6 })).json, { leverage: 6, chosen: 6 })
   })
 
-  it("doc 1, Idempotency: PUT replays what it answered, refusals too; the stored choice again is no change", async () => {
+  it("doc 1, Idempotency: PUT replays its answer, refusals too; the stored choice again is no change", async () => {
     const clientId = await holder("1000")
     const first = await choose(clientId, { leverage: 5 }, { "Idempotency-Key": "a" })
     assert.strictEqual(first.status, 409)
@@ -134,7 +134,7 @@ describe("leverage", () => {
     assert.strictEqual((await choose(clientId, { leverage: 9 })).status, 200)
   })
 
-  it("A2-89: a loss of ten percent of the margin is told once, the next step when it comes", async () => {
+  it("A2-89: a loss of ten percent of the margin is published once, the next step when it is reached", async () => {
     const clientId = await holder("5000")
     const told = async () => {
       const { items } = (await get(service, key, `/clients/${clientId}/notifications`)).json.data

@@ -52,7 +52,7 @@ describe("the margin picture", () => {
     world.price("60000")
   })
 
-  it("is nobody else's, and none without a venue", async () => {
+  it("is visible to no other partner, and absent without a venue", async () => {
     const clientId = await trader()
     const other = await service.partner()
     assert.strictEqual((await get(service, other.key, `/clients/${clientId}/margin`)).status, 404)

@@ -352,7 +352,7 @@ describe("bad input", () => {
   const wanted = "A market symbol is required."
   const ofSymbol = ["ticker", "klines", "orderbook", "market-trades", "index-price", "funding", "market-info"]
 
-  it.each(ofSymbol)("/%s without a symbol, with an empty one, two, or one that is not offered", async (route) => {
+  it.each(ofSymbol)("/%s without a symbol, with an empty one, two, or an unknown one", async (route) => {
     for (const query of ["", "?symbol="]) {
       const { status, json } = await read(`/${route}${query}`)
       assert.deepStrictEqual([status, json.code, json.msg], [400, 4000, wanted])
@@ -411,7 +411,7 @@ describe("bad input", () => {
     await data(`/${route}?symbol=BTC-USDC-PERP&${query}`)
   })
 
-  it("names every wrong parameter in one answer, before the market is looked for", async () => {
+  it("names every wrong parameter in one answer, before the market is looked up", async () => {
     const { status, json } = await read("/klines?symbol=XYZ&interval=2m&limit=0&from=x")
     assert.strictEqual(status, 400)
     assert.deepStrictEqual(Object.keys(json.data.errors), ["interval", "from", "limit"])
@@ -438,7 +438,7 @@ describe("without a venue", () => {
     "/staking/markets",
     "/staking/offers"
   ]
-  it("none attached: every route answers 503 code 5030; one that was never reached: 502 code 5020 (A2-114)", async () => {
+  it("no venue attached: every route answers 503 code 5030; a venue that was never reached: 502 code 5020 (A2-114)", async () => {
     const silent = new ScriptedVenue()
     silent.reachable = false
     for (const [options, expected] of [

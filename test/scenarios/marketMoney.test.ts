@@ -61,7 +61,7 @@ describe("money under marks", () => {
     assert.strictEqual(portfolioValue, "6116.000000")
   })
 
-  it("F25: a deposit counts at its mark, and its posting keeps it; the one that reaches the threshold is stopped", async () => {
+  it("F25: a deposit counts at its mark, which its posting stores; the deposit that reaches the threshold is refused", async () => {
     await marked()
     const clientId = await service.client(key)
     assert.strictEqual((await deposit(clientId, "BTC", "0.1")).status, 201)

@@ -77,7 +77,7 @@ describe("money at the edges", () => {
     }
   )
 
-  it.each(["BTC", "ETH", "SOL", "BNB", "XRP"])("F25: %s has no value, so it asks for the block", async (currency) => {
+  it.each(["BTC", "ETH", "SOL", "BNB", "XRP"])("F25: %s has no value, so it requires the block", async (currency) => {
     const poor = await service.client(partner.key)
     for (const amount of ["1000", "0.000001"]) {
       const stopped = await deposit(poor, amount, currency)
@@ -103,7 +103,7 @@ describe("money at the edges", () => {
     assert.strictEqual(await cash(clientId), most)
   })
 
-  it("D10: nor what is approved but not paid, until it is paid", async () => {
+  it("D10: an approved withdrawal counts until it is paid", async () => {
     const clientId = await holding(most)
     const [one, two] = [await withdraw(clientId, "92233720000"), await withdraw(clientId, "368.54775807")]
     for (const requestId of [one, two]) assert.isTrue((await decide(requestId, { to: "APPROVED" })).ok)
@@ -131,7 +131,7 @@ describe("money at the edges", () => {
 })
 
 describe("money at the edges after a start", () => {
-  it("F2: a collateral deposit leaves room for what is reserved", async () => {
+  it("F2: a collateral deposit leaves room for the reserve", async () => {
     const first = await startService()
     const { key, partnerId } = await first.partner({ custody: "PARTNER" })
     const clientId = await first.client(key)

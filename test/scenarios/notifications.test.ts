@@ -156,16 +156,13 @@ describe("GET /clients/{clientId}/notifications", () => {
     [notificationLimits.answerMax - 1, false],
     [notificationLimits.answerMax, false],
     [notificationLimits.answerMax + 1, true]
-  ])(
-    "doc 2, Limits: of %i items at most 200 are answered, and Link says whether there are more",
-    async (count, more) => {
-      const id = await client()
-      await notify(id, many(count, (await now()) - 10))
-      const answer = await read(id)
-      assert.lengthOf(refsOf(answer), Math.min(count, 200))
-      assert.strictEqual(nextOf(answer) !== null, more)
-    }
-  )
+  ])("doc 2, Limits: of %i items at most 200 are answered, and Link shows whether more exist", async (count, more) => {
+    const id = await client()
+    await notify(id, many(count, (await now()) - 10))
+    const answer = await read(id)
+    assert.lengthOf(refsOf(answer), Math.min(count, 200))
+    assert.strictEqual(nextOf(answer) !== null, more)
+  })
 
   it("EVT-10: a thousand items of one millisecond, and those around it, are read by Link, each once", async () => {
     const id = await client()
@@ -208,14 +205,14 @@ describe("GET /clients/{clientId}/notifications", () => {
     assert.deepStrictEqual(foreign.json.data, { reason: "INVALID_PARAMETERS", errors: { after: afterSentence } })
   })
 
-  it("SC-WHK-09: what was written too late to be forwarded is there", async () => {
+  it("SC-WHK-09: an item written too late to be forwarded is in the feed", async () => {
     const id = await client()
     const late = notificationLimits.rereadMillis + 1
     await notify(id, [{ kind: "BARRIER_NEAR_KO", ref: "late", ts: (await now()) - late, late }])
     assert.deepStrictEqual(refsOf(await read(id)), ["late"])
   })
 
-  it("a decision is in its client's feed as soon as it is answered, and in no other's", async () => {
+  it("a decision is in its client's feed as soon as it is answered, and in no other feed", async () => {
     const [id, other] = [await client(), await client()]
     const before = await now()
     await restrict(id, "FROZEN")
@@ -231,7 +228,7 @@ describe("GET /clients/{clientId}/notifications", () => {
     assert.deepStrictEqual(refsOf(await read(other)), [])
   })
 
-  it("doc 2: any key may read; clients of other partners, of nobody and beyond 2^63 are 404", async () => {
+  it("doc 2: any key may read; foreign clients, unknown clients and ids beyond 2^63 are 404", async () => {
     const reader = await service.partner({}, "READ")
     const trader = await service.partner()
     const id = await service.client(trader.key)

@@ -56,7 +56,7 @@ describe("onboarding", () => {
       )
     })
 
-    it("Rules of POST /clients 3 to 6: every row is stored, sealed values open to what was received", async () => {
+    it("Rules of POST /clients 3 to 6: every row is stored, sealed values open to the received ones", async () => {
       const body = person(2, "rows", { "kyc.personalInfo.middle_name": "Maria" })
       const { clientId, clientUid, kycPackageId } = (await onboard(service, partner.key, body)).json.data
       const [client] = await rowsOf(service, "clients", "id = $1", [BigInt(clientId)])
@@ -220,7 +220,7 @@ describe("onboarding", () => {
       assert.notInclude(JSON.stringify(refused), body.email)
     })
 
-    it("SC-ONB-06: a reference of a living client is 4092 and tells nothing of it, even with the same e-mail", async () => {
+    it("SC-ONB-06: a reference of a live client is 4092 and reveals nothing of it, even with the same e-mail", async () => {
       const body = person(55, "ref")
       await onboard(service, partner.key, body)
       const refused = await refusedWithNothing(partner.key, body, 409, 4092)
@@ -249,7 +249,7 @@ describe("onboarding", () => {
 
   describe("gates", () => {
     it.each(["REQUESTED", "SUSPENDED", "REVOKED"] as const)(
-      "SC-ONB-16: reliance %s refuses onboarding with 4036 before fields, reads go on",
+      "SC-ONB-16: reliance %s refuses onboarding with 4036 before fields, reads continue",
       async (target) => {
         const own = await service.partner()
         const client = await service.client(own.key)

@@ -134,7 +134,7 @@ describe("field errors of POST /clients", () => {
     })
 
   it.each(["NaN", "Infinity", "01", "0x1", "1e400", "-1e400"])(
-    "A1-01: %s is no number of JSON, or one that no reader can hold: 400 without a map",
+    "A1-01: %s is no number of JSON, or too large for a reader: 400 without a map",
     async (written) => {
       const { status, json } = await withTime(written)
       assert.deepStrictEqual([status, json.code, json.data], [400, 4000, { reason: "INVALID_BODY" }])

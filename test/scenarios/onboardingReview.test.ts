@@ -135,7 +135,7 @@ describe("onboarding review", () => {
       ["the same partner", () => partner.key],
       ["another partner", () => other.key]
     ])(
-      "A1-28: the same person again at %s reads COMPLIANCE_REVIEW, the case says DUPLICATE_PERSON",
+      "A1-28: the same person again at %s reads COMPLIANCE_REVIEW, the case has DUPLICATE_PERSON",
       async (_, keyOf) => {
         const n = keyOf() === partner.key ? 40 : 41
         const first = await onboard(service, partner.key, person(n, "twin"))

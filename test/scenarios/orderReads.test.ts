@@ -58,7 +58,7 @@ describe("orders", () => {
     )
   })
 
-  it("A2-106: what does not apply is null, quantities stand on the lots", async () => {
+  it("A2-106: members that do not apply are null, quantities lie on the lots", async () => {
     const [id] = await inTurn(service, clientId, (turn) => [putOrder(turn, { context: { filledQty: "0.04" } })])
     const shown = (await orders({ limit: 1 }))?.orders[0]
     assert.deepStrictEqual(
@@ -165,7 +165,7 @@ describe("positions and trades", () => {
     })
   })
 
-  it("A2-44, A2-100: trades newest first; position history has what was closed alone", async () => {
+  it("A2-44, A2-100: trades newest first; position history has closed positions alone", async () => {
     const [opening, closing, bought] = await inTurn(service, clientId, (turn) => {
       const id = putOrder(turn)
       const closed = { side: "SELL", qty: "0.3000", closedQty: "0.1000", realizedPnl: -25_000_000n } as const
@@ -199,7 +199,7 @@ describe("positions and trades", () => {
     ])
   })
 
-  it("of another partner's client and of nobody there is nothing", async () => {
+  it("another partner's client and an unknown client have nothing", async () => {
     const foreign = (await service.partner()).key
     for (const path of ["/positions", "/trades", "/position-history"]) {
       const { status, json } = await get(service, foreign, `/clients/${clientId}${path}`)

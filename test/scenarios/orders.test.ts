@@ -76,7 +76,7 @@ describe("orders on a perpetual", () => {
     assert.match(again.json.msg, /CANCELLED/)
   }, 30_000)
 
-  it("A2-92: a DELETE that is lost on its way is asked again, and answers 200 once the venue has confirmed it", async () => {
+  it("A2-92: a DELETE without an answer is repeated, and answers 200 once the venue has confirmed it", async () => {
     const anna = await trader()
     const orderId = await placed(anna, limit("BUY", "0.1", "59000"))
     world.failing((asked, refs) =>
@@ -87,7 +87,7 @@ describe("orders on a perpetual", () => {
     assert.deepInclude(await orderOf(anna, orderId), { state: "CANCELLED" })
   }, 30_000)
 
-  it("IOC, FOK and POST_ONLY end as they say, with nothing held", async () => {
+  it("IOC, FOK and POST_ONLY end by their rules, with no hold left", async () => {
     const [anna, ben] = [await trader(), await trader()]
     await placed(ben, limit("SELL", "0.01", "60000"))
     const fok = await placed(anna, limit("BUY", "0.02", "60000", { tif: "FOK" }))
@@ -100,7 +100,7 @@ describe("orders on a perpetual", () => {
     assert.strictEqual((await read(anna, "/trades")).trades.length, 1)
   }, 30_000)
 
-  it("what is refused before it is stored has no ids and writes nothing", async () => {
+  it("an order that is refused before it is stored has no ids and writes nothing", async () => {
     const anna = await trader("100.00")
     const before = await rowCounts(service)
     for (const [body, word] of [
@@ -126,7 +126,7 @@ describe("orders on a perpetual", () => {
 })
 
 describe("what foretells an order", () => {
-  it("preview and explain say what placing does, and change nothing", async () => {
+  it("preview and explain predict the result of placing, and change nothing", async () => {
     const anna = await trader()
     const preview = async (body: object) => (await call("POST", anna, "/margin/preview", body)).json
     const explained = async (body: object) => (await call("POST", anna, "/orders/explain", body)).json.data
@@ -138,7 +138,7 @@ describe("what foretells an order", () => {
     assert.deepStrictEqual((await ofClient(service, "orders", anna)).length, 0)
   })
 
-  it("leverage is read, put and posted, and is what the next order is margined at", async () => {
+  it("leverage is read, put and posted, and determines the margin of the next order", async () => {
     const anna = await trader()
     const leverage = async () => read(anna, `/leverage?symbol=${perp}`)
     assert.deepInclude(await leverage(), { leverage: 10, chosen: null })

@@ -149,7 +149,7 @@ describe("a person refused for good (A1-28)", () => {
     }
   })
 
-  it("A1-28: open clients of the person are restricted when it is refused; what is cleared stays cleared", async () => {
+  it("A1-28: open clients of the person are restricted when it is refused; a cleared match stays cleared", async () => {
     const born = nextDay()
     const first = await onboarded({ ...zoe, number: "P1", born })
     const second = await onboarded({ ...zoe, number: "P2", born }, service, partner.key)
@@ -289,7 +289,7 @@ describe("clients keyed by an earlier version (A1-28)", () => {
     await query(of, "INSERT INTO claims (name, owner) SELECT 'person:' || person_key, id FROM clients")
   }
 
-  it("A1-28: are keyed anew after the start; who meets whom is found once, and what is cleared stays cleared", async () => {
+  it("A1-28: are keyed again after the start; each match is found once, and a cleared match stays cleared", async () => {
     const shared = await makeTestDatabase()
     const life = () => startService({ database: { url: shared.url, sealing: service.database.sealing } })
     try {

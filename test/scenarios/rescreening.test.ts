@@ -160,7 +160,7 @@ describe("a change of the list", () => {
     }
   })
 
-  it("F26: what compliance has cleared stays cleared; lifting makes the client ACTIVE", async () => {
+  it("F26: a finding of compliance stays cleared; lifting makes the client ACTIVE", async () => {
     const { clientId, name } = await active()
     await listed({ name, dob: "1999-09-09", list: "SANCTIONS" })
     await comply(service, (compliance) => compliance.clear(operator, String(clientId), "another person"))
@@ -271,7 +271,7 @@ describe("a change of the list", () => {
 })
 
 describe("every night", () => {
-  it("F26: finds whom no pass has asked for, at 02:00, once however long it was away", async () => {
+  it("F26: finds clients that no pass was requested for, at 02:00, once after any number of missed nights", async () => {
     const { clientId, name } = await active()
     await announced("OPEN", "1", [{ name, dob, country: null, list: "SANCTIONS" }])
     const before = (await contexts()).length
@@ -290,7 +290,7 @@ describe("every night", () => {
 })
 
 describe("a start", () => {
-  it("F26: screens everybody when nobody knows by which rules they were, and when these are others", async () => {
+  it("F26: screens every client if the stored rules are unknown, or differ", async () => {
     const shared = await makeTestDatabase()
     const database = { url: shared.url, sealing: service.database.sealing }
     const life = () => startService({ database })

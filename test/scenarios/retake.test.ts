@@ -55,7 +55,7 @@ describe("APPROPRIATENESS_RETAKE", () => {
     assert.strictEqual((await submit(clientId, "PASS")).attempt, 2)
   })
 
-  it("A1-40: a later attempt sets it anew; each cooling period that ends is announced", async () => {
+  it("A1-40: a later attempt sets it again; each cooling period that ends is published", async () => {
     const clientId = await tested("FAIL")
     await advance(service, dayMillis)
     const { retakeAt } = await submit(clientId, "WARN")
@@ -104,7 +104,7 @@ describe("APPROPRIATENESS_RETAKE", () => {
     assert.deepStrictEqual(await told(clientId), [])
   })
 
-  it("A2-64: it stands for no webhook event; what the feed says after it is sent", async () => {
+  it("A2-64: it belongs to no webhook event; later items of the feed are sent", async () => {
     const partner = await service.partner()
     const call = (method: string, path: string, body?: object) =>
       service.call(method, `/partner/v1${path}`, { key: partner.key, ...(body === undefined ? {} : { body }) })

@@ -57,7 +57,7 @@ const listed = <A>(look: () => Promise<A>, found: (seen: A) => boolean): Promise
 const refusal = ({ status, json }: Answer) => [status, json.code, json.msg]
 
 describe("asking for quotes", () => {
-  it("A2-23: preview foretells what the request then is; the venue has it when it is answered", async () => {
+  it("A2-23: preview predicts the request; the venue has it when it is answered", async () => {
     const clientId = await trader()
     const preview = (await post(clientId, "/rfq/preview", rfqBody())).json.data
     assert.deepInclude(preview, {
@@ -91,7 +91,7 @@ describe("asking for quotes", () => {
     )
   })
 
-  it("F15: a quote is heard, accepted by hand once, and a contract opens with its premium frozen", async () => {
+  it("F15: a quote is received, accepted by hand once, and a contract opens with its premium frozen", async () => {
     const clientId = await trader()
     const { rfqId } = (await post(clientId, "/rfq", rfqBody({ autoAccept: false }))).json.data
     const quoteId = world.quote(rfqId, "60010")
@@ -165,7 +165,7 @@ describe("asking for quotes", () => {
     )
   }, 30_000)
 
-  it("F18, A2-22: why the router took no quote is still said when the quote is gone and when the request has ended", async () => {
+  it("F18, A2-22: the router's reason to take no quote is still shown when the quote has gone and when the request has ended", async () => {
     const clientId = await trader()
     const { rfqId } = (await post(clientId, "/rfq", rfqBody({ premium: "190.5", expiresInMs: 30_000 }))).json.data
     const quoteId = world.quote(rfqId, "60020")
@@ -202,7 +202,7 @@ describe("asking for quotes", () => {
 })
 
 describe("A2-101: what ends the right to open risk ends requests to open", () => {
-  it("a restriction cancels the request, which says why, and leaves the one to close", async () => {
+  it("a restriction cancels the request to open, which shows the reason, and leaves the one to close", async () => {
     const clientId = await trader()
     const first = (await post(clientId, "/rfq", rfqBody())).json.data
     world.quote(first.rfqId, "60000")
@@ -268,7 +268,7 @@ describe("A2-101: what ends the right to open risk ends requests to open", () =>
 })
 
 describe("taking back and refusals", () => {
-  it("of a client that is not there the client is unknown, whatever is asked of it", async () => {
+  it("of an unknown client every request is refused as of an unknown client", async () => {
     const known = await trader()
     for (const [clientId, thing] of [
       [999_999, "Client"],
@@ -289,7 +289,7 @@ describe("taking back and refusals", () => {
     }
   })
 
-  it("D4: a request that the venue has not answered yet is nobody's business: it is not listed, read, accepted or cancelled", async () => {
+  it("D4: a request that the venue has not answered yet is invisible: it is not listed, read, accepted or cancelled", async () => {
     const clientId = await trader()
     answering.closeUnsafe()
     const asking = post(clientId, "/rfq", rfqBody({ autoAccept: false }))
@@ -351,7 +351,7 @@ describe("taking back and refusals", () => {
     )
   })
 
-  it("A2-21: the venue refuses: 400 with the request's data, and the row says why", async () => {
+  it("A2-21: the venue refuses: 400 with the request's data, and the row has the reason", async () => {
     const clientId = await trader()
     world.failing((name) => (name === "requestQuotes" ? { refused: "not today" } : {}))
     const { status, json } = await post(clientId, "/rfq", rfqBody()).finally(() => world.failing(() => ({})))
@@ -402,7 +402,7 @@ describe("taking back and refusals", () => {
     ["too dear", { qty: "1" }, 400, "The premium and the commission exceed the client's free margin."],
     ["too small", { qty: "0.0001" }, 400, "The quantity is worth less than the market's minimum of 100 USDC."]
   ] as const)(
-    "A2-110: %s: the request is refused as preview and explain say",
+    "A2-110: %s: the request is refused as by preview and explain",
     async (_name, paths, status, sentence) => {
       const clientId = await trader()
       const body = rfqBody(paths)
@@ -418,7 +418,7 @@ describe("taking back and refusals", () => {
     }
   )
 
-  it("what is another partner's, or no id, is not found", async () => {
+  it("another partner's request, or an invalid id, is not found", async () => {
     const clientId = await trader()
     const { rfqId } = (await post(clientId, "/rfq", rfqBody({ autoAccept: false }))).json.data
     const other = await service.partner()
@@ -436,7 +436,7 @@ describe("taking back and refusals", () => {
     )
   })
 
-  it("a READ key may ask for an explanation, and for nothing else that a POST does", async () => {
+  it("a READ key may use explain, and no other POST", async () => {
     const reader = await service.partner({}, "READ")
     const clientId = await trader()
     const send = (path: string) =>

@@ -70,7 +70,7 @@ describe("who leaves first (A1-28)", () => {
     assert.strictEqual((await onboarded(n)).status, "ACTIVE")
   })
 
-  it("A1-28, A1-48: a person refused for good stays known, whoever of its clients closes and in which order", async () => {
+  it("A1-28, A1-48: a person refused for good stays known, whichever of its clients closes and in whatever order", async () => {
     const n = nextPerson()
     const [first, second] = [await onboarded(n), await onboarded(n)]
     await refuse(second.clientId)
@@ -91,7 +91,7 @@ describe("who leaves first (A1-28)", () => {
     assert.strictEqual((await onboarded(n)).status, "ACTIVE")
   })
 
-  it("D1: what the sandbox closes by itself leaves no person behind", async () => {
+  it("D1: clients that the sandbox closes by itself leave no person behind", async () => {
     const n = nextPerson()
     const sandbox = { "kyc.personalInfo.last_name": "Closedlater" }
     const { clientId } = await onboarded(n, sandbox)
@@ -101,7 +101,7 @@ describe("who leaves first (A1-28)", () => {
     assert.strictEqual((await onboarded(n, sandbox)).status, "ACTIVE")
   })
 
-  it("A1-28: the search goes on beyond a page of closed clients", async () => {
+  it("A1-28: the search continues beyond a page of closed clients", async () => {
     const n = nextPerson()
     const ids: Array<number> = []
     for (let copy = 0; copy < 5; copy++) ids.push((await onboarded(n)).clientId)
@@ -124,7 +124,7 @@ describe("what a revision declares (A1-28)", () => {
   }
   const high = { "attestation.riskRating": "HIGH" }
 
-  it("A1-28: a function declared later and a HIGH rating are looked at, not held, and not announced", async () => {
+  it("A1-28: a function declared later and a HIGH rating are reviewed, not held, and not published", async () => {
     const n = nextPerson()
     const { clientId } = await onboarded(n)
     const answer = await revise(clientId, n, ["pep"], { ...mayor, ...high })

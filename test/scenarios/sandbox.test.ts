@@ -390,7 +390,7 @@ describe("sandbox names, played", () => {
     ["Downgradedlater", "ACTIVE", ["client.onboarded"], []],
     ["Closedlater", "CLOSED", ["client.onboarded"], []],
     ["Creditedlater", "ACTIVE", ["client.onboarded", "settlement.item_created"], ["MONEY_MOVEMENT"]]
-  ])("%s ends %s and tells its story once", async (lastName, state, told, fed) => {
+  ])("%s ends %s and publishes its events once", async (lastName, state, told, fed) => {
     const clientId = await decided(lastName)
     assert.strictEqual(await stateOf(clientId), state)
     assert.deepStrictEqual(await events(clientId), told)

@@ -88,7 +88,7 @@ describe("settlement items", () => {
       assert.deepStrictEqual(await items(partner, `clientId=${clientId}`), [])
     })
 
-    it("custody models: a BROKER-custody client has no items; its partner may still ask", async () => {
+    it("custody models: a BROKER-custody client has no items; its partner may still read them", async () => {
       const broker = await service.partner({ custody: "BROKER", collateralAsset: "" })
       const clientId = await client(broker)
       await adjust(clientId, "5")
@@ -227,7 +227,7 @@ describe("settlement items", () => {
     assert.isTrue((await close()).ok)
   })
 
-  it("D15: what the firms owe each other keeps a partner from being closed, settled or not", async () => {
+  it("D15: an open balance between the firms keeps a partner from being closed, settled or not", async () => {
     const leaving = await service.partner()
     const clientId = await client(leaving)
     await adjust(clientId, "5")

@@ -183,7 +183,7 @@ describe("POST /settlement/report", () => {
     assert.strictEqual(one.json.data.settled, 6)
   })
 
-  it("a suspended partner's report stops, is not kept under its key, and goes on afterwards", async () => {
+  it("a suspended partner's report stops, is not stored under its key, and continues afterwards", async () => {
     const own = await service.partner()
     const [id = 0] = await owe(1, [await service.client(own.key)])
     await partners(service, (p) => p.status(operator, own.code, "SUSPENDED", "test"))

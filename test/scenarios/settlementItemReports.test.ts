@@ -72,7 +72,7 @@ describe("reports of a settlement item", () => {
       assert.deepStrictEqual([told.settledAt, told.note], [1, null])
     })
 
-    it("SC-SET-05, A3-20: FAILED keeps what it is given, then SETTLED; every move is on the audit stream", async () => {
+    it("SC-SET-05, A3-20: FAILED stores the sent values, then SETTLED; every move is on the audit stream", async () => {
       const { itemId } = await owed()
       const first = (await report(itemId, { ...failed, partnerTxRef: "try-1", settledAt: 5 })).json.data
       assert.deepInclude(first.item, { status: "FAILED", partnerTxRef: "try-1", settledAt: 5, note: "bank closed" })
@@ -115,7 +115,7 @@ describe("reports of a settlement item", () => {
       assert.deepStrictEqual(await rowCounts(service), counts)
     })
 
-    it("4004: an unknown item, a foreign one and what is no id are answered alike, before the body is judged", async () => {
+    it("4004: an unknown item, a foreign one and an invalid id are answered alike, before the body is checked", async () => {
       const stranger = await service.partner()
       const { itemId } = await owed(stranger)
       const counts = await rowCounts(service)
@@ -150,7 +150,7 @@ describe("reports of a settlement item", () => {
       assert.deepStrictEqual(await rowCounts(service), counts)
     })
 
-    it("A1-02: a READ key lists and a suspended partner does neither; nobody of them reports", async () => {
+    it("A1-02: a READ key lists and a suspended partner does not; neither of them reports", async () => {
       const reader = await service.partner({}, "READ")
       assert.deepStrictEqual((await report(1, settled, reader)).json.code, 4034)
       assert.strictEqual((await list(reader, "")).status, 200)

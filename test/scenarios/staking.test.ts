@@ -86,7 +86,7 @@ describe("a staking swap", () => {
     ])
   }, 60_000)
 
-  it("SC-STK-06: an offer that others have taken answers 400 with what is left, one that is gone 404", async () => {
+  it("SC-STK-06: an offer that others have taken answers 400 with its rest, one that is gone 404", async () => {
     const [anna, ben] = [await lender(), await lender()]
     const offerId = await offered("ETH-SWAP", { qty: "12" })
     assert.strictEqual((await take(anna, offerId, "10")).status, 200)
@@ -155,7 +155,7 @@ describe("a take that the venue does not answer", () => {
     assert.deepStrictEqual(await held(anna, "ETH"), ["20.00000000", "0.00000000"])
   }, 90_000)
 
-  it("SC-STK-05: executed, and its answer lost: adopted by the venue's word", async () => {
+  it("SC-STK-05: executed, and its answer lost: adopted by the venue's report", async () => {
     const anna = await lender()
     const offerId = await offered("ETH-SWAP")
     world.failing((asked) => (asked === "takeOffer" ? { lost: "after" } : {}))

@@ -73,7 +73,7 @@ const resolvedTake = async (clientId: number, tradeOf: (real: number) => number)
 }
 
 describe("a payment that comes again with another amount", () => {
-  it("stays as it was booked; one break says so, however often it is said", async () => {
+  it("stays as booked, with one break, however often it is reported", async () => {
     const anna = await lender()
     const { swapId, contractId } = await taken(anna, "ETH-SWAP", "10")
     world.pay(contractId, "1")
@@ -124,7 +124,7 @@ describe("A2-116: a take that staff resolved as executed", () => {
 })
 
 describe("F10: USDC that a take found late has lent", () => {
-  it("stands behind what is written off at once, and repays it when the swap is paid", async () => {
+  it("stands behind a write-off at once, and repays it when the swap is paid", async () => {
     const cleo = await lender({ usdc: "1000.00", eth: "0" })
     const offerId = await offered("USDC-SWAP", { qty: "5000" })
     world.failing((asked) => (asked === "takeOffer" ? { lost: "before" } : {}))
@@ -164,7 +164,7 @@ describe("F10: USDC that a take found late has lent", () => {
 })
 
 describe("STS-1: a board that can't be read", () => {
-  it("is judged on for three seconds, then a take is answered as if the venue were away; those that wait share one reading", async () => {
+  it("is used for three seconds, then a take is answered as if the venue were away; waiting takes share one read", async () => {
     const dora = await lender()
     const explained = async () =>
       (await steps.call("POST", dora, `/staking/${offerId}/explain`, { qty: "1" })).json.data.outcome

@@ -95,7 +95,7 @@ describe("a swap in the account's figures", () => {
     assert.deepStrictEqual(await told(anna), { ...paid, takes: 1, wins: 1, losses: 0 })
   }, 60_000)
 
-  it("of which part is paid is staked less that part; what comes first is principal, and no result", async () => {
+  it("with a part paid is staked less that part; the first payment is principal, and no result", async () => {
     const anna = await lender()
     const { swapId, contractId } = await taken(anna, "ETH-SWAP", "10")
     world.pay(contractId, "4")
@@ -111,7 +111,7 @@ describe("a swap in the account's figures", () => {
     assert.deepStrictEqual(await told(anna), { ...(await booked(anna)), takes: 1, wins: 1, losses: 0 })
   }, 60_000)
 
-  it("that is being taken stands in the reserve alone, and is no take", async () => {
+  it("that is being taken is in the reserve alone, and is no take", async () => {
     const anna = await lender()
     const offerId = await offered("ETH-SWAP")
     const before = await seen(anna)
@@ -124,7 +124,7 @@ describe("a swap in the account's figures", () => {
     assert.deepInclude(await told(anna), { takes: 0 })
   }, 60_000)
 
-  it("in default is a claim alone; written off it is lost, and what comes after all may make it a win", async () => {
+  it("in default is a claim alone; a write-off is a loss, and a later payment may make it a win", async () => {
     const anna = await lender()
     const { swapId, contractId } = await taken(anna, "ETH-SWAP", "10")
     world.defaulting(1)

@@ -70,7 +70,7 @@ describe("a take that is found executed after it was released", () => {
     assert.deepStrictEqual(await ofClient(service, "reconBreaks", anna), [])
   }, 90_000)
 
-  it("SC-STK-05: what the balance lacks by then is a break that pauses money out, and the principal is posted all the same", async () => {
+  it("SC-STK-05: the missing part of the balance is a break that pauses money out, and the principal is posted all the same", async () => {
     const anna = await lender()
     const { swapId, offerId } = await releasedTake(anna)
     await steps.adjust(anna, "-15", "ETH")
@@ -106,7 +106,7 @@ describe("a take that the venue never answers", () => {
     return json.data.swapId
   }
 
-  it("A2-116: void by staff's word gives the reserve back at once", async () => {
+  it("A2-116: void by staff's decision gives the reserve back at once", async () => {
     const anna = await lender()
     const swapId = await silent(anna)
     const done = await resolve({ object: `swap:${swapId}`, as: "void", reason: "the venue's list of the day" })
@@ -115,7 +115,7 @@ describe("a take that the venue never answers", () => {
     assert.deepStrictEqual(await held(anna, "ETH"), ["20.00000000", "0.00000000"])
   }, 60_000)
 
-  it("A2-116: executed by staff's word is OPEN without a contract until the venue names it", async () => {
+  it("A2-116: executed by staff's decision is OPEN without a contract until the venue names it", async () => {
     const anna = await lender()
     const swapId = await silent(anna)
     const evidence = {
@@ -148,7 +148,7 @@ describe("a maturity of which the venue's word is not here", () => {
     assert.notInclude(await audited(anna), "swap.default")
   }, 90_000)
 
-  it("A2-59: a writer of whom the venue says nothing is in default an hour after maturity; a payment cures it", async () => {
+  it("A2-59: a writer without a report of the venue is in default an hour after maturity; a payment cures it", async () => {
     const anna = await lender()
     world.omit(true)
     const { swapId, contractId } = await taken(anna, "ETH-SWAP", "10")
@@ -178,7 +178,7 @@ describe("money beyond what was expected", () => {
 })
 
 describe("what a posting of a swap is worth", () => {
-  it("STS-9: stands in its refs at the mark of then, signed as the amount is", async () => {
+  it("STS-9: is in its refs at the mark of the booking, signed as the amount is", async () => {
     const anna = await lender()
     const { swapId } = await taken(anna, "ETH-SWAP", "10")
     const [row] = await query(service, `SELECT refs FROM ledger_transactions WHERE key = 'swapPrincipal:${swapId}'`)

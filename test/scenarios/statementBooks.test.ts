@@ -15,7 +15,7 @@ interface Section {
 }
 
 describe("ACCOUNT", () => {
-  it("STS-23: the end of a period is the beginning of the next, and what balances answer of that moment", async () => {
+  it("STS-23: the end of a period is the beginning of the next, and equals the balances of that moment", async () => {
     const clientId = await client()
     const moments = [await now()]
     for (let n = 0; n < 4; n++) {

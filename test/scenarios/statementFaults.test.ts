@@ -115,7 +115,7 @@ describe.concurrent("a database that is slow in the middle of a build", () => {
 })
 
 describe("a posting that is booked while its period is read", () => {
-  it("STS-19: is in the statement or behind its cut; the same period says the same afterwards", async () => {
+  it("STS-19: is in the statement or behind its cut-off; the same period gives the same afterwards", async () => {
     const clientId = await client()
     const from = await now()
     for (let n = 0; n < 5; n++) await money(clientId, `before-${n}`, "1")
@@ -142,7 +142,7 @@ describe("a posting that is booked while its period is read", () => {
 })
 
 describe("a sweep of what no statement names", () => {
-  it("goes through any number in stretches, takes what was left behind, and leaves the rest", async () => {
+  it("deletes any number in steps, takes leftovers, and leaves the rest", async () => {
     const clientId = await client()
     const from = await now()
     await money(clientId, "swept", "5")

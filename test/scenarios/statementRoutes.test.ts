@@ -11,7 +11,7 @@ const list = async (clientId: number) =>
 const day = 86_400_000
 
 describe("POST .../statements", () => {
-  it("STS-15: what is refused is keyed by its field and writes nothing", async () => {
+  it("STS-15: a refusal is keyed by its field and writes nothing", async () => {
     const clientId = await client()
     const at = await now()
     const bodies: ReadonlyArray<readonly [object, ReadonlyArray<string>]> = [
@@ -44,7 +44,7 @@ describe("POST .../statements", () => {
     assert.deepStrictEqual(await list(clientId), [])
   })
 
-  it("A2-75: the 31st build within an hour is 429 with Retry-After; what is there is answered still", async () => {
+  it("A2-75: the 31st build within an hour is 429 with Retry-After; existing statements are still answered", async () => {
     const clientId = await client()
     const from = (await now()) - 40 * day
     const made = (n: number) =>

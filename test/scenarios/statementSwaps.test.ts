@@ -12,7 +12,7 @@ holdVenueBooks(service, () => world.venue.ledger())
 const { lender, taken, until, later, held, read } = stakingSteps(service, key, world, steps)
 
 describe("statements of a swap", () => {
-  it("A2-71: its take and its payment are executions, its fee a cost, and ACCOUNT ends with what is held", async () => {
+  it("A2-71: its take and its payment are executions, its fee a cost, and ACCOUNT ends with the holdings", async () => {
     const from = (await now()) - 1
     const anna = await lender()
     const opened = await taken(anna, "ETH-SWAP", "10")

@@ -75,7 +75,7 @@ describe("ACCOUNT", () => {
     assert.match(model.ledgerSeal.hash, /^[0-9a-f]{64}$/)
   })
 
-  it("A2-66: the same period says the same: one row, whoever asks and how often", async () => {
+  it("A2-66: the same period gives the same: one row, whichever caller and however often", async () => {
     const clientId = await client()
     const from = await now()
     await money(clientId, "b-1", "DEPOSIT", "1")
@@ -178,7 +178,7 @@ describe("the other kinds", () => {
 })
 
 describe("versions", () => {
-  it("STS-33: a correction that says the same is refused, one that says something else is the next version", async () => {
+  it("STS-33: a correction with equal content is refused, one with other content is the next version", async () => {
     const clientId = await client()
     const from = await now()
     await money(clientId, "v-1", "DEPOSIT", "7")

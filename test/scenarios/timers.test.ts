@@ -151,7 +151,7 @@ describe("timers", () => {
     ])
   })
 
-  it("D3: timers survive a restart, and what became due meanwhile fires by itself", async () => {
+  it("D3: timers survive a restart, and those that became due meanwhile fire by themselves", async () => {
     const due = await onboarded(dateIn(450))
     const later = await onboarded(dateIn(550))
     // Simulates a service that was down on that day: only the row shows the due time.

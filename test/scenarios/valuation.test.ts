@@ -28,7 +28,7 @@ const lineOf = async (clientId: number, currency: string) =>
 const overviewOf = async (clientId: number) => (await read(clientId, "/account/overview")).data
 
 describe("an asset without a mark", () => {
-  it("is null and counts zero, is said, and is worth something once it has a mark", async () => {
+  it("is null and counts zero, is reported, and has a value once it has a mark", async () => {
     const clientId = await service.client(key)
     await adjust(clientId, "100.000000")
     await adjust(clientId, "0.10000000", "BTC")
@@ -138,7 +138,7 @@ describe("an overview", () => {
     })
   })
 
-  it("answers 503 without a venue, where balances and summary go on", async () => {
+  it("answers 503 without a venue, while balances and summary continue", async () => {
     const alone = await startService()
     const { key: theirs } = await alone.partner()
     const clientId = await alone.client(theirs)
@@ -178,7 +178,7 @@ describe("what the account reads refuse", () => {
   })
 
   it.each(["0", "-1", "01", "1.0", "abc", "9223372036854775808", beyond, "999999", "%00"])(
-    "client %s is nobody's on every one of them, whatever else is wrong",
+    "client %s is not found by any of them, whatever else is wrong",
     async (id) => {
       for (const path of [
         "balances?at=x",

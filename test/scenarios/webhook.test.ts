@@ -174,7 +174,7 @@ describe("webhook", () => {
       assert.deepStrictEqual(rest, [])
     })
 
-    it("A3-31: what was queued before DELETE waits and counts as pending", async () => {
+    it("A3-31: deliveries queued before DELETE wait and count as pending", async () => {
       const { key } = await service.partner()
       await put(key)
       await test(key)
@@ -285,7 +285,7 @@ describe("webhook", () => {
       }
     })
 
-    it("A3-39: lastDeliveryAt is the time of the last SENT, pending what is still to come", async () => {
+    it("A3-39: lastDeliveryAt is the time of the last SENT, pending the number of open deliveries", async () => {
       const { key, partnerId } = await service.partner()
       await put(key)
       const ids = []

@@ -98,7 +98,7 @@ describe("withdrawals", () => {
       assert.deepStrictEqual(await told(clientId), ["REQUESTED", "APPROVED", "REJECTED"])
     })
 
-    it("F25: lifetime deposits do not change with what goes out", async () => {
+    it("F25: lifetime deposits do not change with withdrawals", async () => {
       const clientId = await funded()
       const { requestId } = (await ask(clientId)).json.data
       await decide(requestId, { to: "APPROVED" })
@@ -183,7 +183,7 @@ describe("withdrawals", () => {
   })
 
   describe("finance's approval runs the gate again", () => {
-    it("SC-CUS-06: while a restriction stands the request stays REQUESTED with its reserve, without an event", async () => {
+    it("SC-CUS-06: under a restriction the request stays REQUESTED with its reserve, without an event", async () => {
       const clientId = await funded()
       const { requestId } = (await ask(clientId)).json.data
       await restrict(clientId, "NO_WITHDRAWALS")
@@ -259,7 +259,7 @@ describe("withdrawals", () => {
   })
 
   describe("references and keys", () => {
-    it("A3-01: the original answers 200 whatever the new body says, in its present state", async () => {
+    it("A3-01: the original answers 200 whatever the new body, in its present state", async () => {
       const clientId = await funded()
       const partnerRef = fresh()
       const first = await ask(clientId, { partnerRef, destination: { a: 1 } })

@@ -127,7 +127,7 @@ describe("sim run, on the service of the data directory", () => {
     )
   })
 
-  it("what fails is said with its line and the answer, also in the JUnit file, and the command exits 1", async () => {
+  it("a failure is printed with its line and the answer, also in the JUnit file, and the command exits 1", async () => {
     const junit = join(folder, "junit.xml")
     const file = written("failing.yaml", failing)
     const { status, stdout } = await sim(["run", file, "--junit", junit, "--seed", "3"])
@@ -141,7 +141,7 @@ describe("sim run, on the service of the data directory", () => {
     assert.match(readFileSync(junit, "utf8"), /<testsuites tests="1" failures="1"[^]*line 5, partner: client anna/)
   })
 
-  it("one that fails after it has bent the venue leaves it straight", async () => {
+  it("a scenario that fails after it has set faults at the venue clears them", async () => {
     const file = written(
       "bent.yaml",
       `id: ${own(4)}\ntitle: Ends before its clear\nsteps:\n  - venue: fault stale-marks\n  - venue: price BTC-PERP 1\n  - partner: client nobody\n`
@@ -155,7 +155,7 @@ describe("sim run, on the service of the data directory", () => {
     )
   })
 
-  it("an event that does not come is waited for no longer than asked", async () => {
+  it("the wait for a missing event ends at its limit", async () => {
     const file = written(
       "eventless.yaml",
       `id: ${own(2)}\ntitle: Nothing comes\nsteps:\n  - event: client.onboarded\n    within: 200ms\n`
@@ -173,7 +173,7 @@ describe("sim run, on the service of the data directory", () => {
     assert.deepInclude(json, { ok: true, first: null, inFlight: [], differences: [], eventsBehind: 0 })
   })
 
-  it("sim list: every scenario with what it needs", async () => {
+  it("sim list: every scenario with its needs", async () => {
     const { status, json } = await sim(["list", "--json"], nowhere)
     assert.strictEqual(status, 0)
     const row = json.scenarios.find(({ id }: { readonly id: string }) => id === "SC-WHK-01")
@@ -183,7 +183,7 @@ describe("sim run, on the service of the data directory", () => {
 })
 
 describe("sim run: wrong usage and services that are away", () => {
-  it("a name that nothing has, and a broken file, exit 2 before anything is asked", async () => {
+  it("an unknown name and a broken file exit 2 before any request", async () => {
     const unknown = await sim(["run", "custdy", "--json"], nowhere)
     assert.deepStrictEqual(
       [unknown.status, unknown.refusal.msg],
@@ -197,7 +197,7 @@ describe("sim run: wrong usage and services that are away", () => {
     )
   })
 
-  it("a file of --junit that can't be written exits 2 before anything is asked", async () => {
+  it("a file of --junit that can't be written exits 2 before any request", async () => {
     const { status, refusal } = await sim(
       ["run", "SC-PLT-03", "--json", "--junit", join(folder, "no", "x.xml")],
       nowhere
@@ -206,7 +206,7 @@ describe("sim run: wrong usage and services that are away", () => {
     assert.isFalse(existsSync(nowhere))
   })
 
-  it("one that kills its service is refused by a service that runs, with what to do", async () => {
+  it("a scenario that kills its service is refused on a running service, with the remedy", async () => {
     const { status, refusal } = await sim(["run", "SC-PLT-05", "--json"])
     assert.deepStrictEqual(
       [status, refusal.msg],
@@ -214,7 +214,7 @@ describe("sim run: wrong usage and services that are away", () => {
     )
   })
 
-  it("an address where nobody answers exits 3", async () => {
+  it("an address without a server exits 3", async () => {
     const { status } = await sim(["run", "SC-PLT-03", "--url", "https://127.0.0.1:1", "--operator-key", "bok_x"])
     assert.strictEqual(status, 3)
   })

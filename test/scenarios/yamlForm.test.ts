@@ -223,7 +223,7 @@ describe("scenario files: what is wrong is said with its line", () => {
 
   it.each(broken)("%s", (_title, text, expected) => assert.deepStrictEqual(complaints(text), expected.toSorted(byLine)))
 
-  it("of many faults the first twenty are said", () => {
+  it("of many faults the first twenty are reported", () => {
     const said = complaints(`${head}steps:\n${"  - clok: 1d\n".repeat(150)}`)
     assert.lengthOf(said, 21)
     assert.match(said[0] ?? "", /^4: a step begins with one of .* did you mean "clock"\?$/)
@@ -263,7 +263,7 @@ describe("scenario files: what is wrong is said with its line", () => {
 const byLine = (a: string, b: string): number => Number.parseInt(a, 10) - Number.parseInt(b, 10)
 
 describe("scenario files: what they say", () => {
-  it("ten lines are a scenario; what moves time or the venue runs alone, what it needs is known", () => {
+  it("ten lines are a scenario; one that moves time or the venue runs alone, and its needs are known", () => {
     const found = scenario(
       `${head}given:\n  clients: [anna]\nsteps:\n  - partner: report anna DEPOSIT 5\n  - clock: 1d\n  - event: collateral.booked\n`
     )
@@ -274,7 +274,7 @@ describe("scenario files: what they say", () => {
     )
   })
 
-  it("one that kills, or says so, needs a service of its own and runs alone; a write with a key may be repeated", () => {
+  it("a killing scenario needs a service of its own and runs alone; a write with a key may be repeated", () => {
     const write = "  - partner: report anna DEPOSIT 5\n    idempotencyKey: one\n    within: 5s\n"
     const kills = scenario(`${head}steps:\n  - kill: service\n${write}`)
     assert.deepInclude(kills, { own: true, alone: true, needs: ["own"] })
@@ -404,7 +404,7 @@ describe("the catalogue of scenarios", () => {
     )
   })
 
-  it("what a file leaves out of its scenario stands here with its reason", () =>
+  it("each part that a file leaves out of its scenario is listed here with its reason", () =>
     assert.deepStrictEqual(
       Object.keys(narrower).filter((id) => !ids.includes(`SC-${id}`)),
       []

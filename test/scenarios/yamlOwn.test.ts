@@ -69,8 +69,8 @@ describe("sim run --own", () => {
     return { run, ended, dataDir: join(own, readdirSync(own)[0] ?? ""), left: () => readdirSync(own), end }
   }
 
-  const ends = isDeep ? "its terminal closes, nobody reads it any more, or it is killed" : "it is killed"
-  it(`takes its service away when ${ends}`, async () => {
+  const ends = isDeep ? "its terminal closes, its reader ends, or it is killed" : "it is killed"
+  it(`ends its service when ${ends}`, async () => {
     const orderly = async (name: string, go: (run: ChildProcess) => void) => {
       const { run, ended, left, end } = await begunRun(name)
       go(run)

@@ -279,7 +279,7 @@ const night = (world: World, chaos: Chaos): (() => boolean) => {
   }
 }
 
-/** Works on the claims from the night. */
+/** Works on the claims of the last night. */
 const morning = (world: World, { desk }: Workload): (() => boolean) => {
   const claims = new ClaimsDesk(world, desk)
   const isQuiet = rest(world)

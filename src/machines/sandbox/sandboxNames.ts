@@ -113,7 +113,7 @@ export const sandboxEntries = sandboxNames.flatMap(({ lastName, entry }) =>
   entry === null ? [] : [{ list: entry.list, name: `${entryFirstNames} ${lastName}`, dob: entry.dob, country: null }]
 )
 
-/** The person with the name that matches the published entry; only the last name decides. */
+/** The person under the name of the published entry, if the last name is published; other persons unchanged. */
 export const sandboxPerson = (person: ScreenedPerson): ScreenedPerson => {
   const known = sandboxNameOf(person.lastName)
   return known === null || known.entry === null

@@ -224,7 +224,7 @@ describe("events of the venue", () => {
     assert.strictEqual(mark(world), 6)
     assert.isTrue(next.link.connected)
     assert.strictEqual(world.errors.length, 1)
-    // The account's own sequence fetches the missed event.
+    // The gap in the account's own sequence makes the service read the missed event.
     world.venue.publish(account, saying(orderOf(ref)))
     world.run(1_000)
     assert.deepStrictEqual([sequence(world), mark(world)], [7, 7])

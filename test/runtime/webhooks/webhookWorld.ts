@@ -112,7 +112,7 @@ export const startWorld = async (options: WorldOptions = {}) => {
   const decide = <A>(partnerId: number, decision: (turn: Turn) => A): Promise<A> =>
     run(Effect.flatMap(ActorHost, (host) => host.dispatch({ subject: `partner:${partnerId}`, by, decide: decision })))
 
-  /** The partner with this endpoint, which is made on the first call. */
+  /** Registers this endpoint for the partner, which the first call creates. */
   const register = (partnerId: number, url: string, over: Partial<Tables["webhookEndpoints"]> = {}) =>
     decide(partnerId, (turn) => {
       if (turn.state.one("partners") === undefined)
