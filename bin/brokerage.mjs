@@ -3,7 +3,7 @@
 // then it runs again under the Node 24 of node_modules, and passes on signals and the exit status.
 // Source: architecture, Start-up; operator surface ("a signal sent to its process reaches the service").
 import { spawn } from "node:child_process"
-import { existsSync, readFileSync } from "node:fs"
+import { existsSync, mkdirSync, readFileSync } from "node:fs"
 import module from "node:module"
 import { constants } from "node:os"
 import { dirname, join } from "node:path"
@@ -24,6 +24,7 @@ const runsTypeScript = () => {
 }
 
 const refuse = (sentence) => {
+  process.stderr.on("error", () => undefined)
   process.stderr.write(`${sentence}\n`)
   process.exitCode = 1
 }
@@ -35,10 +36,23 @@ const runHere = async () => {
   return import(pathToFileURL(entry).href)
 }
 
+/** Makes a folder, one level at a time: Node's own way never ends where no folder can be made, as in /proc. */
+const isFolder = (path) => {
+  try {
+    mkdirSync(path)
+    return true
+  } catch ({ code }) {
+    if (code === "EEXIST") return existsSync(`${path}/.`)
+    const parent = dirname(path)
+    return code === "ENOENT" && !existsSync(parent) && isFolder(parent) && isFolder(path)
+  }
+}
+
 const runUnder = (node) => {
+  const { NODE_COMPILE_CACHE: cache = compileCache, ...env } = process.env
   const child = spawn(node, ["--import", resolveImports, entry, ...args], {
     stdio: "inherit",
-    env: { NODE_COMPILE_CACHE: compileCache, ...process.env }
+    env: isFolder(cache) ? { ...env, NODE_COMPILE_CACHE: cache } : env
   })
   const signals = ["SIGTERM", "SIGINT", "SIGHUP"]
   const forward = (signal) => void child.kill(signal)
@@ -56,6 +70,12 @@ const bundledNode = [join(packages, ".bin", "node"), join(packages, "node-win-x6
   .find((path) => existsSync(path))
 
 if (args.length === 1 && (args[0] === "--version" || args[0] === "-V")) {
+  // A closed pipe (`| head`) is no failure. Any other error has the exit status of a lost answer.
+  process.stdout.on("error", ({ code }) => {
+    if (code === "EPIPE") return
+    refuse(`The answer could not be written (${code}).`)
+    process.exitCode = 3
+  })
   process.stdout.write(`${JSON.parse(readFileSync(join(root, "package.json"), "utf8")).version}\n`)
 } else if (!existsSync(packages)) {
   refuse(`The packages of the brokerage are not installed. Run npm ci in ${root} first.`)

@@ -7,7 +7,7 @@ import { CliFailure, cliFailure, exitStatus, type Globals } from "./CliIo.ts"
 
 /** Refuses an existing file. Called before the service is called, so that no audited read is wasted. */
 export const refuseExisting = (file: string, globals: Globals): void => {
-  const found = lstatSync(file, { throwIfNoEntry: false })
+  const found = writing(() => lstatSync(file, { throwIfNoEntry: false }))
   if (found === undefined) return
   if (!found.isFile()) throw cliFailure(exitStatus.refused, 4092, notRegular)
   if (globals.yes !== true) {

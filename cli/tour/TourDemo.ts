@@ -147,9 +147,13 @@ export class TourDemo {
     return { status, ok: status === exitStatus.done, json, bytes: Buffer.from(printed.out) }
   }
 
-  /** Whether the partner has a webhook endpoint that receives. */
+  /**
+   * Whether the partner has a webhook endpoint that receives. Throws a CliFailure when the service does not accept the demo's
+   * key: it is then revoked, or from other books.
+   */
   async hasEndpoint(): Promise<boolean> {
-    const { json } = await this.request("GET", "/webhook")
+    const { status, json } = await this.request("GET", "/webhook")
+    if (status === 401 || status === 403) throw foreignKey(this.place.dataDir, json)
     return (json as { readonly data?: { readonly active?: boolean } } | null)?.data?.active === true
   }
 
@@ -206,6 +210,15 @@ const noDemo = (dataDir: string): CliFailure =>
     5030,
     `No demo is running in ${dataDir}: start one with npm start (brokerage serve --sandbox --demo), or name its data directory with --data-dir.`
   )
+
+const foreignKey = (dataDir: string, json: unknown): CliFailure => {
+  const { msg = "no reason given" } = (json as { readonly msg?: string } | null) ?? {}
+  return cliFailure(
+    exitStatus.refused,
+    4010,
+    `The service does not accept the key in ${join(dataDir, "demo.json")} (${msg}): remove the file, and restart the demo, which makes a new key.`
+  )
+}
 
 const sandboxOnly = cliFailure(
   exitStatus.refused,

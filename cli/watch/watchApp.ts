@@ -106,6 +106,8 @@ class Watcher {
 
   async run(): Promise<void> {
     const { stdin, stdout, stopped } = this.world
+    // Ink sets raw mode only after it has drawn: a key between the two would be echoed and lost.
+    stdin.setRawMode(true)
     this.screen = render(this.element(), {
       stdin,
       stdout,
@@ -121,6 +123,7 @@ class Watcher {
     this.state = { ...this.state, ended: true }
     this.wake.abort()
     this.screen.unmount()
+    stdin.setRawMode(false)
     await polling
   }
 

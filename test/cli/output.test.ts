@@ -128,6 +128,26 @@ describe("operator surface, --output", () => {
     assert.strictEqual(await reads(), before)
   })
 
+  it("a path that can't be a file is refused in one sentence, and no request is sent for it", async () => {
+    const before = (await rowsOf(service, "audit", "action LIKE 'document.%'", [])).length
+    writeFileSync(join(folder, "regular"), "")
+    for (const path of [
+      join(folder, "regular", "x.pdf"),
+      join(folder, "none", "x.pdf"),
+      join(folder, "x".repeat(300))
+    ]) {
+      for (const words of [exporting(path), ["machine", "show", "client", "--output", path]]) {
+        const { status, refusal } = await service.cli(words)
+        assert.deepStrictEqual(
+          [status, refusal.msg],
+          [exitStatus.usage, "The file of --output can not be written."],
+          path
+        )
+      }
+    }
+    assert.strictEqual((await rowsOf(service, "audit", "action LIKE 'document.%'", [])).length, before)
+  })
+
   it("a file that is not regular is not replaced under the name of the unfinished file either", async () => {
     const path = join(folder, "unfinished.csv")
     fifo("unfinished.csv.part")

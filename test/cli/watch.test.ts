@@ -405,11 +405,18 @@ describe("watch: actions", () => {
 /** A terminal of changeable size that records the drawn text. */
 const terminalOf = (columns: number, rows: number) => {
   let drawn = ""
+  let isRaw = false
   const stdout = Object.assign(new PassThrough(), { isTTY: true, columns, rows })
+  const write = stdout.write.bind(stdout)
+  // A key that follows a frame before raw mode would be echoed and lost.
+  stdout.write = (chunk: string) => {
+    if (chunk.includes("ACM-")) assert.isTrue(isRaw, "drawn before raw mode")
+    return write(chunk)
+  }
   stdout.on("data", (chunk: Buffer) => void (drawn += chunk.toString("utf8")))
   const stdin = Object.assign(new PassThrough(), {
     isTTY: true,
-    setRawMode: () => stdin,
+    setRawMode: (raw: boolean) => void (isRaw = raw),
     ref: () => stdin,
     unref: () => stdin
   })
@@ -471,15 +478,8 @@ describe("watch, live", () => {
     const call: CallService = () => Promise.reject(away)
     const connection = { url: "https://127.0.0.1:1", operatorKey: "k", ca: null }
     const stopped = new Promise<void>(() => {})
-    const live = watchLive({
-      connection,
-      call,
-      stopped,
-      styled: true,
-      times: "utc",
-      stdin: terminal.stdin,
-      stdout: terminal.stdout
-    })
+    const { stdin, stdout } = terminal
+    const live = watchLive({ connection, call, stopped, styled: true, times: "utc", stdin, stdout })
     const failure = await live.then(
       () => null,
       (error: unknown) => error

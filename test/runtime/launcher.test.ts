@@ -129,6 +129,31 @@ describe("launcher", () => {
     })
   })
 
+  it("a compile cache that can't be made is left out, at once", async () => {
+    const file = join(layout({ packages: false }), "package.json")
+    for (const folder of ["/proc/x", "/proc/x/y", join(file, "x")]) {
+      const set = `data:text/javascript,process.env.NODE_COMPILE_CACHE=${JSON.stringify(folder)}`
+      const { code, text } = await run(layout({ packages: true }), ["exit", "4"], [...oldNode, "--import", set]).ended
+      assert.deepStrictEqual([code, report(text).args], [4, ["exit", "4"]], folder)
+    }
+  })
+
+  it.skipIf(!Fs.existsSync("/dev/full"))(
+    "an answer that can't be written is one sentence; a closed pipe is no failure",
+    () => {
+      const full = Fs.openSync("/dev/full", "w")
+      const bin = join(layout({ packages: false }), "bin/brokerage.mjs")
+      const { status, stderr } = spawnSync(process.execPath, [bin, "--version"], {
+        stdio: ["ignore", full, "pipe"],
+        encoding: "utf8"
+      })
+      Fs.closeSync(full)
+      assert.deepStrictEqual([status, stderr], [3, "The answer could not be written (ENOSPC).\n"])
+      const piped = spawnSync("sh", ["-c", `"${process.execPath}" "${bin}" --version | true`], { encoding: "utf8" })
+      assert.deepStrictEqual([piped.status, piped.stderr], [0, ""])
+    }
+  )
+
   it("serve: a service killed by a signal gives 128 + its number", async () => {
     assert.strictEqual((await run(layout({ packages: true }), ["die"], oldNode).ended).code, 137)
   })

@@ -218,6 +218,11 @@ describe("scenario files: what is wrong is said with its line", () => {
       ["5: a file can have only one scenario"]
     ],
     ["a key twice", `${head}title: Again\nsteps:\n  - clock: 1d\n`, ["3: Map keys must be unique"]],
+    [
+      "more partners than a run has codes for",
+      `${head}given:\n  partners:\n${Array.from({ length: 11 }, (_, n) => `    p${n}: {}\n`).join("")}steps:\n  - clock: 1d\n`,
+      ["5: given.partners must have at most 10 partners"]
+    ],
     ["an empty file", "", ["1: a scenario must be a map with id, title and steps"]]
   ]
 

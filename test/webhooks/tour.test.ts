@@ -233,6 +233,19 @@ describe("brokerage tour, refused", () => {
     assert.deepStrictEqual(readdirSync(empty), [])
   })
 
+  it("with a key that the service does not accept it names the file of the key, and plays nothing", async () => {
+    const file = join(folder, "demo.json")
+    const demo = readFileSync(file, "utf8")
+    writeFileSync(file, demo.replace(key, `${key.slice(0, -4)}AAAA`))
+    const { status, stdout, refusal } = await run("tour", "money", "--json")
+    writeFileSync(file, demo)
+    assert.deepStrictEqual([status, stdout], [exitStatus.refused, ""])
+    assert.match(
+      refusal.msg,
+      /^The service does not accept the key in \S+\/demo\.json \(.*\): remove the file, and restart/
+    )
+  })
+
   it.each([
     ["ordres", /The steps are money, market, .*; did you mean "orders"\?/],
     ["nothing", /The steps are money, market, [a-z, ]+scenarios\./]

@@ -32,10 +32,17 @@ const PartnerForm = Schema.Struct({
 }).annotate({ message: "must be a map" })
 export type PartnerForm = typeof PartnerForm.Type
 
+/** Last letters of the codes of further firms; the partner's is X. */
+export const otherFirms = "YZABCDEFGH"
+
 const Given = Schema.Struct({
   partner: Schema.optionalKey(PartnerForm),
   /** Further firms, by the name that steps use in `by`. */
-  partners: Schema.optionalKey(Schema.Record(Text, PartnerForm).annotate({ message: "must be a map of partners" })),
+  partners: Schema.optionalKey(
+    Schema.Record(Text, PartnerForm)
+      .annotate({ message: "must be a map of partners" })
+      .check(Schema.isMaxProperties(otherFirms.length, { message: `must have at most ${otherFirms.length} partners` }))
+  ),
   /** ACTIVE clients of the partner at level MICA. */
   clients: Schema.optionalKey(Names),
   /** Clients at level MICA_MIFID with collateral of 1,000 USDC (PARTNER custody). */

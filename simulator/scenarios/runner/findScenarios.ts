@@ -65,7 +65,9 @@ export const findScenarios = (words: ReadonlyArray<string>): Found => {
 const named = (word: string, own: Found): Found => {
   const sought = groups[word.toLowerCase()] ?? word.toUpperCase()
   const prefix = sought.startsWith("SC-") ? sought : `SC-${sought}`
-  const scenarios = own.scenarios.filter(({ id, file }) => id.startsWith(prefix) || basename(file, ".yaml") === word)
+  // Every id begins with an empty word.
+  const isMeant = ({ id, file }: Scenario) => word !== "" && (id.startsWith(prefix) || basename(file, ".yaml") === word)
+  const scenarios = own.scenarios.filter(isMeant)
   const exact = scenarios.filter(({ id, file }) => id === prefix || basename(file, ".yaml") === word)
   if (scenarios.length > 0) return { scenarios, complaints: [], byName: new Set(exact.map(({ file }) => file)) }
   if (own.complaints.length > 0) return { ...none, complaints: own.complaints }

@@ -29,8 +29,6 @@ export interface Watcher {
 
 /** A firm's code is also its uid prefix, which has at most eight characters. That limits the runs of one seed. */
 const mostRuns = 36 ** 2
-/** Last letters of the codes of further firms; the partner's is X. */
-const otherFirms = "YZABCDEFGH"
 
 export const runScenario = (
   world: World,
