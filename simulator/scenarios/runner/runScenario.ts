@@ -3,7 +3,7 @@ import { Cause, Effect, Exit, type Scope } from "effect"
 import { SeededRandom } from "../../partner/SeededRandom.ts"
 import { brokenInvariant } from "./invariants.ts"
 import { performStep } from "./performStep.ts"
-import type { Scenario, Step } from "./Scenario.ts"
+import { otherFirms, type Scenario, type Step } from "./Scenario.ts"
 import { type Broken, broken, Session } from "./Session.ts"
 import type { World } from "./World.ts"
 
