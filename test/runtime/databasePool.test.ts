@@ -42,8 +42,8 @@ const both = (sql: PgClient.PgClient) =>
 const isLost = (exit: Exit.Exit<unknown, unknown>): boolean =>
   Exit.isFailure(exit) && !Cause.hasDies(exit.cause) && classify(exit.cause)._tag === "Lost"
 
-describe("a way that falls silent", () => {
-  it.each(silences)("%s: statements on their way fail as lost, and the next ones pass", async (silence) => {
+describe("a connection that becomes silent", () => {
+  it.each(silences)("%s: statements in flight fail as lost, and the next statements succeed", async (silence) => {
     await run(both)
     proxy.fallSilent(silence)
     const exits = await Promise.all([run(one), run(one)])
@@ -52,7 +52,7 @@ describe("a way that falls silent", () => {
     await eventually(async () => Exit.isSuccess(await run(one)))
   })
 
-  it("connections that nobody used meanwhile are closed by themselves: none leads nowhere", async () => {
+  it("the pool closes unused connections by itself: none of them leads to a lost server", async () => {
     await run(both)
     assert.strictEqual(proxy.passing(application), 2)
     proxy.fallSilent("both")
@@ -61,7 +61,7 @@ describe("a way that falls silent", () => {
     assert.isTrue(Exit.isSuccess(await run(one)))
   })
 
-  it("the server ends the backends of silent connections, although their ends do not reach it", async () => {
+  it("the server ends the backends of silent connections, although their closing packets do not reach it", async () => {
     for (let silent = 0; silent < (isDeep ? 3 : 1); silent++) {
       await run(both)
       proxy.fallSilent("both")
@@ -77,7 +77,7 @@ describe("a way that falls silent", () => {
     })
   })
 
-  it("work that is given up gives its connection back at once, and its statement ends at the server", async () => {
+  it("interrupted work returns its connection at once, and its statement ends at the server", async () => {
     const late = await run((sql) => withinTime(sql`SELECT pg_sleep(30)`, () => "late", "50 millis"))
     assert.deepStrictEqual(late, Exit.fail("late"))
     await eventually(async () => {
@@ -89,7 +89,7 @@ describe("a way that falls silent", () => {
     })
   })
 
-  it("a transaction whose connection is lost fails as lost, and not by its rollback", async () => {
+  it("a transaction whose connection is lost fails as lost, and does not report its failed rollback", async () => {
     const exit = await run((sql) =>
       inTransaction(
         sql,
@@ -107,7 +107,7 @@ describe("a way that falls silent", () => {
 })
 
 describe("a long transaction", () => {
-  it("continues beside a pool without a free connection", async () => {
+  it("continues although the pool has no free connection", async () => {
     const exit = await run((sql) => {
       const reader = Effect.forever(sql`SELECT pg_sleep(0.5)`)
       const readers = Effect.all(
@@ -122,7 +122,7 @@ describe("a long transaction", () => {
     assert.strictEqual(Exit.isSuccess(exit) ? exit.value[0]?.["seven"] : exit, 7)
   })
 
-  it.runIf(isDeep)("outlasts the quiet of a statement that works", async () => {
+  it.runIf(isDeep)("survives the silence of a statement that is running", async () => {
     const exit = await run((sql) => longTransaction(sql, (own) => own`SELECT pg_sleep(3), 7 AS seven`))
     assert.strictEqual(Exit.isSuccess(exit) ? exit.value[0]?.["seven"] : exit, 7)
   })

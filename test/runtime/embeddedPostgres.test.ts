@@ -167,7 +167,7 @@ describe("one running server", () => {
     })
   )
 
-  it.live("serve: kill -9 of the server: it runs again on the same port, committed rows are there", () =>
+  it.live("serve: kill -9 of the server: it runs again on the same port, and committed rows exist", () =>
     Effect.gen(function* () {
       expectLog(/the embedded PostgreSQL (ended unexpectedly|runs again)/)
       const before = yield* server.pid
@@ -261,22 +261,24 @@ describe("processes", () => {
     })
   )
 
-  it.live("serve: ours but with another password: stopped and started again, then refused with a sentence", () =>
-    Effect.gen(function* () {
-      const dataDirectory = folder()
-      const first = parent(dataDirectory, false)
-      const { pid } = yield* first.started
-      first.child.kill("SIGKILL")
-      yield* gone(first.child)
-      Fs.writeFileSync(join(dataDirectory, "password"), "another\n")
-      const error = yield* EmbeddedPostgres.start({ dataDirectory }).pipe(Effect.scoped, Effect.flip)
-      assert.strictEqual(error.message, "The embedded PostgreSQL does not accept the password of its data directory.")
-      assert.isFalse(isRunning(pid))
-      assert.isFalse(Fs.existsSync(join(dataDirectory, "cluster/postmaster.pid")))
-    })
+  it.live(
+    "serve: our server with another password: it is stopped and started again, then refused with a sentence",
+    () =>
+      Effect.gen(function* () {
+        const dataDirectory = folder()
+        const first = parent(dataDirectory, false)
+        const { pid } = yield* first.started
+        first.child.kill("SIGKILL")
+        yield* gone(first.child)
+        Fs.writeFileSync(join(dataDirectory, "password"), "another\n")
+        const error = yield* EmbeddedPostgres.start({ dataDirectory }).pipe(Effect.scoped, Effect.flip)
+        assert.strictEqual(error.message, "The embedded PostgreSQL does not accept the password of its data directory.")
+        assert.isFalse(isRunning(pid))
+        assert.isFalse(Fs.existsSync(join(dataDirectory, "cluster/postmaster.pid")))
+      })
   )
 
-  it.live("serve: a pid file that names somebody else's living process does not stop the start", () =>
+  it.live("serve: a pid file that names a living process of another program does not prevent the start", () =>
     Effect.gen(function* () {
       const dataDirectory = folder()
       const port = yield* Effect.scoped(
@@ -321,7 +323,7 @@ describe("test databases", () => {
 describe("files", () => {
   const lines = "4377\n/data/cluster\n1795232818\n54999\n\n127.0.0.1\n  2146476         4\nready   \n"
 
-  it("serve: postmaster.pid is parsed, torn and foreign ones are not", () => {
+  it("serve: postmaster.pid is parsed, incomplete and foreign files are not", () => {
     assert.deepStrictEqual(parsePostmasterPid(lines), {
       pid: 4377,
       dataDirectory: "/data/cluster",
@@ -335,13 +337,13 @@ describe("files", () => {
     }
   })
 
-  it("serve: a living process that is not PostgreSQL of this folder is never taken for ours", () => {
+  it("serve: a living process that is not PostgreSQL of this folder is never taken for our server", () => {
     assert.deepStrictEqual([process.pid, 0, -1].map(isRunning), [true, false, false])
     assert.isFalse(isPostmasterOf(process.pid, process.cwd()))
     assert.isFalse(isPostmasterOf(process.pid, folder()))
   })
 
-  it("serve: the lock of a dead holder is replaced, also when its pid lives again as somebody else", () => {
+  it("serve: the lock of a dead holder is replaced, also when another process has its pid", () => {
     for (const holder of [
       { pid: 2 ** 22 + 1, stamp: "x" },
       { pid: process.pid, stamp: "an earlier life" }
@@ -357,7 +359,7 @@ describe("files", () => {
     assert.notStrictEqual(processStamp(process.pid), processStamp(process.ppid))
   })
 
-  it.live("serve: missing library links are made again, present ones are kept", () =>
+  it.live("serve: missing library links are made again, existing ones stay", () =>
     Effect.gen(function* () {
       const root = folder()
       Fs.mkdirSync(join(root, "native/lib"), { recursive: true })

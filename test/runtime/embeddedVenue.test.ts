@@ -33,7 +33,7 @@ const until = (holds: Effect.Effect<boolean>): Effect.Effect<void> =>
   })
 
 describe("the embedded venue", () => {
-  it.live("is started, restarted on its port with its books when it dies, and ends with the scope", () =>
+  it.live("is started, is restarted on its port with its books when it dies, and ends with the scope", () =>
     Effect.gen(function* () {
       expectLog(/the simulated venue (ended unexpectedly|runs again)/)
       const directory = folder()
@@ -59,7 +59,7 @@ describe("the embedded venue", () => {
     })
   )
 
-  it.live("adopts one that survived its service, and stops it", () =>
+  it.live("adopts a venue that survived its service, and stops it", () =>
     Effect.gen(function* () {
       expectLog(/the service adopted the running simulated venue/)
       const directory = folder()
@@ -79,7 +79,7 @@ describe("the embedded venue", () => {
     })
   )
 
-  it.live("says why it does not start", () =>
+  it.live("states why it does not start", () =>
     Effect.gen(function* () {
       const directory = folder()
       writeFileSync(join(directory, "venue.key"), "", { mode: 0o600 })
@@ -111,8 +111,8 @@ const leftFolder = Effect.gen(function* () {
 })
 
 /** Concurrent, because almost all of their time is the wait for a start. */
-describe.concurrent("a simulated venue that neither comes up nor ends", () => {
-  it.live("is ended after a bounded time, and the start fails in words", () =>
+describe.concurrent("a simulated venue that neither becomes ready nor ends", () => {
+  it.live("is ended after a bounded time, and the start fails with a sentence", () =>
     Effect.gen(function* () {
       const directory = folder()
       execFileSync("mkfifo", ["-m", "600", join(directory, "venue.key")])
@@ -128,7 +128,7 @@ describe.concurrent("a simulated venue that neither comes up nor ends", () => {
   )
 
   it.live.runIf(isDeep)(
-    "is tried again while supervised, each try said",
+    "is started again while supervised, and each attempt is logged",
     ({ onTestFinished }) =>
       Effect.gen(function* () {
         expectLog(/nor ended within 12 s/, onTestFinished)
@@ -155,7 +155,7 @@ describe.concurrent("a simulated venue that neither comes up nor ends", () => {
     120_000
   )
 
-  it.live.runIf(isDeep)("a silent holder of its seat gets as long as a start may take", () =>
+  it.live.runIf(isDeep)("a silent program on its port gets as long as a start may take", () =>
     Effect.gen(function* () {
       const { directory, seat } = yield* leftFolder
       servers.push(createServer((socket) => void socket.on("error", () => undefined)).listen(seat))
@@ -167,8 +167,8 @@ describe.concurrent("a simulated venue that neither comes up nor ends", () => {
   )
 })
 
-describe("the seat of an embedded venue", () => {
-  it.live("a program that sits there and does not prove itself by the key is refused, and given nothing", () =>
+describe("the port of an embedded venue", () => {
+  it.live("a program on the port that does not prove itself by the key is refused, and receives nothing", () =>
     Effect.gen(function* () {
       const { directory, seat } = yield* leftFolder
       const asked: Array<string> = []
@@ -197,7 +197,7 @@ describe("the seat of an embedded venue", () => {
     })
   )
 
-  it.live("a simulator of another version is ended, and one of this version started", () =>
+  it.live("a simulator of another version is ended, and one of this version is started", () =>
     Effect.gen(function* () {
       expectLog(/the service ends a simulated venue that it can't use/)
       const { directory } = yield* leftFolder

@@ -347,8 +347,8 @@ const checkLog = ({ store }: World): void => {
   assert.isEmpty(store.rows("webhookDeliveries"))
 }
 
-describe("a second working out of swaps in the account's figures", () => {
-  it("agrees after every step of any life", { timeout: 120_000 }, () => {
+describe("an independent computation of swaps in the account's figures", () => {
+  it("agrees after every step of any history", { timeout: 120_000 }, () => {
     const seen = { ended: 0, claimed: 0, lost: 0, unvalued: 0, found: 0 }
     fc.assert(
       fc.property(fc.array(fc.oneof(...steps), { minLength: 20, maxLength: 60 }), (taken) => {
@@ -379,7 +379,7 @@ describe("a second working out of swaps in the account's figures", () => {
 })
 
 describe("A2-59: an overdue swap while events of the venue are outstanding", () => {
-  it("is checked again after pauses that grow as long as no event is taken, and is in default once all before are", () => {
+  it("is checked again after growing pauses while no event is applied, and is in default once all earlier events are applied", () => {
     const maturityTs = contractsNow
     const link = { takenTo: maturityTs }
     const timers = swapTimers({ state: () => link } as Partial<VenueLink["Service"]> as VenueLink["Service"])

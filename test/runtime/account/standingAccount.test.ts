@@ -212,8 +212,8 @@ const someStep: fc.Arbitrary<Step> = fc.oneof(
   )
 )
 
-describe("what is kept of an account", () => {
-  it("is what its rows and the market say, after any history", () => {
+describe("the stored figures of an account", () => {
+  it("follow from its rows and the market, after any history", () => {
     fc.assert(
       fc.property(fc.array(someStep, { maxLength: 60 }), (steps) => {
         const world = new World()
@@ -231,7 +231,7 @@ describe("what is kept of an account", () => {
   })
 })
 
-describe("F3: no figure outlives what it rests on", () => {
+describe("F3: figures and their inputs", () => {
   const standing = () => {
     const world = new World()
     for (const [symbol, mark] of [
@@ -242,7 +242,7 @@ describe("F3: no figure outlives what it rests on", () => {
     return { world, before: world.account.risk }
   }
 
-  it("they stand while marks only say the same again, and marks of other markets move", () => {
+  it("figures stay while marks only repeat, and marks of other markets change", () => {
     const { world, before } = standing()
     world.later(9_000)
     world.again(perp)
@@ -256,7 +256,7 @@ describe("F3: no figure outlives what it rests on", () => {
     )
   })
 
-  it("a mark grows stale by itself, and is live again with the next message", () => {
+  it("a mark becomes stale by itself, and is live again with the next message", () => {
     const { world, before } = standing()
     world.later(10_000)
     assert.strictEqual(world.account.risk, before)
@@ -268,13 +268,13 @@ describe("F3: no figure outlives what it rests on", () => {
     assert.isTrue(marginPictureIn(world.state, world.client, world.facts).marksFresh)
   })
 
-  it("a connection that is lost makes them stale at once", () => {
+  it("a lost connection makes the figures stale at once", () => {
     const { world } = standing()
     world.lost()
     assert.isFalse(world.account.risk.marksFresh)
   })
 
-  it("another price, a fill, another leverage, money and a contract show at once", () => {
+  it("another price, a fill, another leverage, money and a contract change the figures at once", () => {
     const { world } = standing()
     const seen = () => {
       const { positionMargin, unrealizedPnl, equity } = marginPictureIn(world.state, world.client, world.facts)
@@ -293,7 +293,7 @@ describe("F3: no figure outlives what it rests on", () => {
     assert.strictEqual(marginPictureIn(world.state, world.client, world.facts).barriers, 1)
   })
 
-  it("a turn that has written something sees what it has written", () => {
+  it("a turn that has written rows sees them", () => {
     const { world } = standing()
     const turn = turnAt(world.state, world.facts)
     const { cashOf } = accountInTurn(turn, world.client)

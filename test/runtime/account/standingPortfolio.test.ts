@@ -90,8 +90,8 @@ const steps: ReadonlyArray<fc.Arbitrary<Step>> = [
 const anew = (state: SubjectState): SubjectState =>
   state.after(new CommitBuilder().build({ subject: "client:1", expected: state.token }, null))
 
-describe("balances and overview that are kept", () => {
-  it("are those of an account read anew, whatever happened", () => {
+describe("stored balances and overview", () => {
+  it("equal those of an account that is read anew, after any history", () => {
     let kept = 0
     fc.assert(
       fc.property(fc.array(fc.oneof(...steps), { minLength: 5, maxLength: 30 }), (taken) => {
@@ -112,7 +112,7 @@ describe("balances and overview that are kept", () => {
     assert.isAbove(kept, 100)
   })
 
-  it("are the same object until a row, a price or the age of a mark is another", () => {
+  it("are the same object until a row, a price or the age of a mark changes", () => {
     const world = new World()
     world.hold("BTC", 100_000n)
     world.mark("BTC", 600_000)

@@ -24,7 +24,7 @@ afterEach(() => bench.close())
 const run = <A>(command: Command<A>): Promise<A> => Effect.runPromise(bench.host.dispatch(command))
 const subjectsWritten = () => bench.submitted.map((commit) => commit.fence?.subject)
 
-describe("4004: a subject that is not the reader's", () => {
+describe("4004: a subject that does not belong to the reader", () => {
   /** A partner's read of a client. It shows nothing of another partner's client. */
   const shown = (state: SubjectState): number => {
     if (state.token !== null) throw new ForeignSubject()
@@ -32,7 +32,7 @@ describe("4004: a subject that is not the reader's", () => {
   }
 
   it.each(["read", "readNow"] as const)(
-    "%s: costs the loads of one that is not there, in memory or not",
+    "%s: costs as many reads as a subject that does not exist, in memory or not",
     async (read) => {
       const loads = async (subject: SubjectKey): Promise<number> => {
         const before = bench.loads.length
@@ -66,12 +66,12 @@ describe("turns", () => {
     assert.strictEqual(bench.store.image("client:1").token, 20)
   })
 
-  it("whoever has its answer is not among those who wait, by the first thing that it does", async () => {
+  it("a caller that has its answer is not counted as waiting at its very next action", async () => {
     const waiting = Effect.map(bench.host.dispatch(increment(1)), () => bench.host.stats().waiting)
     assert.strictEqual(await Effect.runPromise(waiting), 0)
   })
 
-  it("subjects are independent: one that waits for its commit holds nobody up", async () => {
+  it("subjects are independent: a subject that waits for its commit delays no other", async () => {
     bench.hold = (commit) => commit.fence?.subject === "client:1"
     const slow = run(increment(1))
     assert.strictEqual(await run(increment(2)), 1n)
@@ -96,7 +96,7 @@ describe("turns", () => {
     assert.strictEqual(await Effect.runPromise(cash), 2n)
   })
 
-  it("a caller that goes away between decision and commit changes nothing: the commit is made and adopted", async () => {
+  it("a caller that disconnects between decision and commit changes nothing: the commit is made and adopted", async () => {
     bench.hold = () => true
     const fiber = Effect.runFork(bench.host.dispatch(increment(1)))
     await until(() => bench.held() === 1)
@@ -156,7 +156,7 @@ describe("turns", () => {
     assert.deepStrictEqual(seen, [1n, 2n])
   })
 
-  it("listeners and policies run in the order of their places, whichever came first", async () => {
+  it("listeners and policies run in the order of their places, whichever was registered first", async () => {
     const seen: Array<string> = []
     const { host } = bench
     for (const [name, place] of [
@@ -201,7 +201,7 @@ describe("turns", () => {
   })
 })
 
-describe("doubt", () => {
+describe("commits of unknown outcome", () => {
   it("a turn that needs many rows that have left memory reads each of them and is decided", async () => {
     const order = (id: number) => ({ id, clientId: 1 })
     const reads = { among: (_: string, ids: ReadonlyArray<number>) => Effect.succeed(ids.map(order)) }
@@ -215,7 +215,7 @@ describe("doubt", () => {
     assert.strictEqual(bench.submitted.length, 1)
   })
 
-  it("F14: a turn that needs all fills of a market since a moment reads page after page, of this market alone", async () => {
+  it("F14: a turn that needs all fills of a market since a time reads them page by page, of this market alone", async () => {
     const row = (id: number) => ({ id, clientId: 1, symbol: id % 2 === 0 ? "A" : "B", ts: id })
     const stored = Array.from({ length: 60_000 }, (_, at) => row(60_000 - at))
     const reads: Pick<RowReads["Service"], "page"> = {
@@ -243,7 +243,7 @@ describe("doubt", () => {
     )
   })
 
-  it("a turn that needs fills without end reads up to a bound, page by page, and fails", async () => {
+  it("a turn that needs fills without end reads up to a limit, page by page, and fails", async () => {
     const limits: Array<number> = []
     let next = Number.MAX_SAFE_INTEGER
     const reads: Pick<RowReads["Service"], "page"> = {
@@ -265,7 +265,7 @@ describe("doubt", () => {
     assert.deepStrictEqual(new Set(limits), new Set([1_000]))
   })
 
-  it("a moved partner makes the turn decide again under the new stamp", async () => {
+  it("a changed partner makes the turn decide again under the new stamp", async () => {
     const partner = sampleRows(1).partners
     assert.strictEqual(
       bench.store.apply(commitOf({ rows: { partners: [{ ...partner, epoch: 1 }] } }))._tag,
@@ -280,7 +280,7 @@ describe("doubt", () => {
     assert.strictEqual(decided, 2)
   })
 
-  it("a partner that never stops moving ends in Unavailable, known to be undone", async () => {
+  it("a partner that changes again and again ends in Unavailable, with nothing written", async () => {
     const failure = await failureOf(bench.host.dispatch(increment(1, { partner: () => ({ partnerId: 1, epoch: 5 }) })))
     assert.deepInclude(failure, { _tag: "Unavailable", unknown: false })
     assert.strictEqual(bench.store.image("client:1").token, null)
@@ -294,7 +294,7 @@ describe("doubt", () => {
     assert.deepStrictEqual(bench.loads.filter((subjects) => subjects.includes("client:1")).length, 2)
   })
 
-  it("an unknown outcome drops memory: the next command reads what really happened", async () => {
+  it("an unknown outcome drops memory: the next command reads what was really written", async () => {
     await run(increment(1))
     let doubtful = true
     bench.bend = (_, outcome) => {
@@ -309,7 +309,7 @@ describe("doubt", () => {
     assert.deepStrictEqual(seen, [3n])
   })
 
-  it("A1-51: the answer is stored in the commit it belongs to; a lost key writes nothing and says so", async () => {
+  it("A1-51: the answer is stored in its commit; a lost key writes nothing and is reported", async () => {
     const answer = sampleRows(1).answers
     const received: Array<string> = []
     const storing = (key: string, text: string) => ({
@@ -347,7 +347,7 @@ describe("doubt", () => {
 })
 
 describe("limits", () => {
-  it("a full mailbox refuses one more; a mailbox elsewhere does not care", async () => {
+  it("a full mailbox refuses one more command; a mailbox of another subject is not affected", async () => {
     bench.hold = (commit) => commit.fence?.subject === "client:1"
     const first = run(increment(1))
     await until(() => bench.held() === 1)
@@ -359,7 +359,7 @@ describe("limits", () => {
     assert.strictEqual((await Promise.all(waiting)).at(-1), BigInt(mailboxLimit + 1))
   })
 
-  it("a full mailbox whose journal goes away answers everybody", async () => {
+  it("a full mailbox whose journal is lost answers every caller", async () => {
     bench.hold = () => true
     const first = run(increment(1))
     await until(() => bench.held() === 1)
@@ -373,13 +373,13 @@ describe("limits", () => {
     assert.strictEqual(await run(increment(1)), 2n)
   })
 
-  it("cold subjects are read together, not one by one", async () => {
+  it("subjects that are not in memory are read together, not one by one", async () => {
     await Promise.all(Array.from({ length: 300 }, (_, id) => run(increment(id + 1))))
     assert.strictEqual(bench.loads.flat().length, 300)
     assert.isAtMost(bench.loads.length, 4)
   })
 
-  it("a subject that a caller waits for is read before very many that only commands of ours are for, and holds them up once", async () => {
+  it("a subject that a caller waits for is read before very many subjects of internal commands, and delays them once", async () => {
     const ours = Array.from({ length: 2_000 }, (_, at) => run(increment(at + 1, { lane: "internal" })))
     await until(() => bench.loads.length === 1)
     const callers = [5_000, 1_999, 5_001].map((id) => run(increment(id)))
@@ -392,7 +392,7 @@ describe("limits", () => {
     assert.lengthOf(bench.loads.flat(), 2_002)
   })
 
-  it("a failed read refuses commands and readers, and is tried again by the next", async () => {
+  it("a failed read refuses commands and readers, and the next command reads again", async () => {
     bench.loadFails = () => true
     const read = bench.host.read("client:1", (state) => state.token)
     const [command, reader] = await Promise.all([
@@ -406,7 +406,7 @@ describe("limits", () => {
     assert.strictEqual(await Effect.runPromise(read), 1)
   })
 
-  it("subjects that do not exist are not kept", async () => {
+  it("subjects that do not exist are not stored in memory", async () => {
     for (let id = 1; id <= 20; id++) await run(look(id))
     assert.strictEqual(bench.host.stats().resident, 0)
   })
@@ -463,7 +463,7 @@ describe("memory", () => {
     assert.strictEqual(loadsOf("client:1"), 1)
   })
 
-  it("a subject that arrives while all others are busy still has one mailbox", async () => {
+  it("a subject that is loaded while all others are busy still has one mailbox", async () => {
     await reopen(1)
     bench.hold = (commit) => commit.fence?.subject === "client:1"
     const busy = run(increment(1))

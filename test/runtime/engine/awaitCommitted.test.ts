@@ -41,14 +41,14 @@ describe("a caller that waits for a commit", () => {
     })
   )
 
-  it.effect("that comes late is satisfied by the state of now", () =>
+  it.effect("that begins late receives the present state", () =>
     Effect.gen(function* () {
       yield* add
       assert.strictEqual(yield* bench.host.awaitCommitted(subject, cashOf(1n), within), "1 loaded")
     })
   )
 
-  it.effect("receives null after its time, and another subject's commits do not concern it", () =>
+  it.effect("receives null at its timeout, and another subject's commits do not concern it", () =>
     Effect.gen(function* () {
       yield* add
       const caller = yield* waiting(2n)
@@ -58,7 +58,7 @@ describe("a caller that waits for a commit", () => {
     })
   )
 
-  it.effect("receives a commit whose fate was unknown, once the subject is loaded again", () =>
+  it.effect("receives a commit whose outcome was unknown, once the subject is loaded again", () =>
     Effect.gen(function* () {
       yield* add
       const caller = yield* waiting(2n)
@@ -68,7 +68,7 @@ describe("a caller that waits for a commit", () => {
     })
   )
 
-  it.effect("waits on while the subject can't be loaded, and goes on with the next commit", () =>
+  it.effect("continues to wait while the subject can't be loaded, and receives the next commit", () =>
     Effect.gen(function* () {
       yield* add
       const caller = yield* waiting(3n)
@@ -103,7 +103,7 @@ describe("a caller that waits for a commit", () => {
     })
   )
 
-  it.effect("callers of one subject are limited, and one that goes gives its place back", () =>
+  it.effect("callers of one subject are limited, and a caller that leaves frees its place", () =>
     Effect.gen(function* () {
       yield* add
       const callers = yield* Effect.forEach(Array.from({ length: mailboxLimit }), () => waiting(2n))

@@ -15,7 +15,7 @@ const all = [...parts.values()]
 const subset = (bits: number): ReadonlyArray<Part> => all.filter((_, place) => (bits & (1 << place)) !== 0)
 
 describe("texts of the batch statement", () => {
-  it("a set of parts has one text, made once", () => {
+  it("a set of parts has one text, which is made once", () => {
     const first = batchText(subset(0b1011))
     const { made } = statementTexts()
     assert.strictEqual(batchText(subset(0b1011)), first)
@@ -23,7 +23,7 @@ describe("texts of the batch statement", () => {
     assert.notStrictEqual(batchText(subset(0b1010)), first)
   })
 
-  it("decision 12: at most so many are kept, and what is used stays", () => {
+  it("decision 12: the number of stored texts is limited, and used texts stay", () => {
     const used = batchText(subset(1))
     for (let bits = 2; bits < 3 * textsKept; bits++) {
       batchText(subset(bits))
@@ -39,7 +39,7 @@ describe("texts of the batch statement", () => {
     assert.strictEqual(statementTexts().kept, textsKept)
   })
 
-  it("more sets of parts than are kept, one after the other and again: every commit is written", async () => {
+  it("more sets of parts than the limit, one after the other and repeated: every commit is written", async () => {
     const bench = await openPgBench()
     try {
       const tables = [

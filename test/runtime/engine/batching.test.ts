@@ -72,7 +72,7 @@ const cut = (list: ReadonlyArray<Commit>): ReadonlyArray<ReadonlyArray<Waiting>>
 }
 
 describe("takeBatch", () => {
-  it("first in, first out: batches in order are the queue, each at least one commit long", () => {
+  it("first in, first out: consecutive batches are the queue, each with at least one commit", () => {
     fc.assert(
       fc.property(fc.array(commits, { maxLength: 60 }), (list) => {
         const batches = cut(list)
@@ -85,7 +85,7 @@ describe("takeBatch", () => {
     )
   })
 
-  it("a batch ends exactly where the next commit has to see an earlier one of it", () => {
+  it("a batch ends exactly where the next commit has to see an earlier commit of the batch", () => {
     fc.assert(
       fc.property(fc.array(commits, { minLength: 1, maxLength: 60 }), (list) => {
         const batches = cut(list).map((batch) => batch.map((waiting) => waiting.commit))
@@ -104,7 +104,7 @@ describe("takeBatch", () => {
     assert.deepStrictEqual(sizes, [batchLimit, batchLimit, 1])
   })
 
-  it("of internal commits a batch holds half of what the lane lets in: the other half is decided meanwhile", () => {
+  it("a batch holds half of the internal commits that the lane admits: the other half is decided meanwhile", () => {
     assert.strictEqual(2 * internalBatchRows, internalRows)
     const rows = Array.from({ length: 100 }, (_, id) => auditRow(id, "act"))
     const of = (lane: Lane) => waitingFor([commitOf({ rows: { audit: rows } })]).map((each) => ({ ...each, lane }))
@@ -115,7 +115,7 @@ describe("takeBatch", () => {
     assert.deepStrictEqual(sizes, [11, 2])
   })
 
-  it("a batch holds at most so many rows; a commit with more goes alone", () => {
+  it("a batch has a limit of rows; a commit with more rows is a batch of its own", () => {
     const sized = fc.integer({ min: 1, max: maxCommitRows }).map((rows) =>
       commitOf({
         claims: [{ name: `email:${rows}`, owner: 1 }],
@@ -142,7 +142,7 @@ describe("takeBatch", () => {
 describe("stampBatch", () => {
   const start: Counters = { seqs: new Map([[1, 41]]), seal: sealGenesis }
 
-  it("numbers go on without a gap per partner and the chain is whole, however commits are cut into batches", () => {
+  it("numbers have no gap per partner and the chain is complete, however commits are divided into batches", () => {
     fc.assert(
       fc.property(fc.array(commits, { maxLength: 40 }), fc.array(few(10)), (list, lengths) => {
         const whole = stampBatch(list, start)
@@ -174,7 +174,7 @@ describe("stampBatch", () => {
     )
   })
 
-  it("a batch that is lost leaves the counters as they were", () => {
+  it("a lost batch leaves the counters as they were", () => {
     fc.assert(
       fc.property(fc.array(commits, { maxLength: 10 }), (list) => {
         const before = [...start.seqs]
@@ -184,7 +184,7 @@ describe("stampBatch", () => {
     )
   })
 
-  it("a seal covers every column of every row, their order, the table they are in and the seal before", () => {
+  it("a seal covers every column of every row, their order, their table and the previous seal", () => {
     const { audit, decisions, ledgerTransactions, postings, interfirmRecords, custodyChanges } = sampleRows(1)
     const rows = {
       audit: [audit, { ...audit, id: 2 }],

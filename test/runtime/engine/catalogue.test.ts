@@ -57,7 +57,7 @@ describe("catalogue", () => {
     assert.sameMembers(actual, expected)
   })
 
-  it("primary and unique keys are the ones in the database", async () => {
+  it("primary and unique keys equal those of the database", async () => {
     const found = await bench.query(
       `SELECT c.relname AS table, k.contype AS type,
               (SELECT string_agg(a.attname, ',' ORDER BY n.ord) FROM unnest(k.conkey) WITH ORDINALITY AS n(att, ord)
@@ -76,7 +76,7 @@ describe("catalogue", () => {
     assert.sameMembers(actual, expected)
   })
 
-  it("unique indexes without a constraint don't exist, tables with checks are the ones the memory journal checks", async () => {
+  it("unique indexes without a constraint don't exist; the tables with checks are those that the memory journal checks", async () => {
     const loose = await bench.query(
       `SELECT indexrelid::regclass::text AS name FROM pg_index i JOIN pg_class c ON c.oid = i.indrelid
         WHERE c.relnamespace = 'public'::regnamespace AND i.indisunique
@@ -93,7 +93,7 @@ describe("catalogue", () => {
     )
   })
 
-  it("the index of executions has every type that the TRANSACTIONS statement shows", async () => {
+  it("the index of executions has every type that the TRANSACTIONS statement lists", async () => {
     const [index] = await bench.query(
       "SELECT indexdef FROM pg_indexes WHERE indexname = 'ledger_transactions_executions'"
     )
@@ -109,7 +109,7 @@ describe("catalogue", () => {
     )
   })
 
-  it("only kinds that commands create one by one have blocks smaller than the most that one turn takes", () => {
+  it("only kinds of objects that commands create one by one have blocks smaller than the most that one turn creates", () => {
     assert.sameMembers(
       idKinds.filter((kind) => idBlockSize(kind) < maxBatchLength),
       ["approval", "interfirm", "key", "operatorKey", "partner", "screeningPass", "tradingHalt", "watchImport"]

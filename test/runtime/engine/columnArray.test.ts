@@ -45,7 +45,7 @@ describe("ColumnArray", () => {
     )
   })
 
-  it("texts of any script, short and long, lone surrogates as the driver replaces them", () => {
+  it("texts of any script, short and long, with lone surrogates as the driver replaces them", () => {
     fc.assert(fc.property(listOf(text), (values) => same("text", 1009, values, (column, value) => column.text(value))))
     same("text", 1009, ["\ud800", "a".repeat(100_000), "é".repeat(41)], (column, value) => column.text(value))
   })
@@ -60,13 +60,13 @@ describe("ColumnArray", () => {
     )
   })
 
-  it("what is no 64-bit integer throws", () => {
+  it("a value that is no 64-bit integer throws", () => {
     for (const value of [2n ** 63n, -(2n ** 63n) - 1n, 2 ** 63, 1.5, Number.NaN, Number.POSITIVE_INFINITY]) {
       assert.throws(() => new ColumnArray("int8").int8(value), RangeError)
     }
   })
 
-  it("a connection with these types takes a column and the driver's own arrays alike", () => {
+  it("a connection with these types accepts a column and the driver's own arrays alike", () => {
     const types = columnTypes()
     const column = new ColumnArray("text")
     column.text("a")

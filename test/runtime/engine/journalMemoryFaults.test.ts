@@ -81,7 +81,7 @@ const tagOf = (told: { readonly outcome: Outcome | null }) => told.outcome?._tag
 const tokenOf = (store: MemoryStore, id: number) => store.image(`client:${id}`).token ?? 0
 
 describe("faults", () => {
-  it("a commit that needs what somebody else holds locked is refused; the others of its batch are written", () => {
+  it("a commit that needs a row that another holder has locked is refused; the others of its batch are written", () => {
     let held = true
     const { store, timeline, journal } = open({
       faults: { held: ({ fence }) => held && fence?.subject === "client:2" }
@@ -99,7 +99,7 @@ describe("faults", () => {
     assert.strictEqual(store.image("client:2").token, 1)
   })
 
-  it("latency: the outcome comes when its time has come", () => {
+  it("latency: the outcome arrives after the latency", () => {
     const { timeline, journal } = open({ faults: { batch: script({ latencyMillis: 40 }) } })
     const told = put(journal, 1, null)
     timeline.run(39)
@@ -109,7 +109,7 @@ describe("faults", () => {
   })
 
   for (const lost of ["before-commit", "after-commit"] as const) {
-    it(`lost ${lost}, soon back: Committed, written once, and what queued behind it follows`, () => {
+    it(`lost ${lost}, back soon: Committed, written once, and so are the commits queued behind it`, () => {
       const { timeline, journal, store } = open({ faults: { batch: script({ lost, awayMillis: 100 }) } })
       const first = put(journal, 1, null)
       const second = put(journal, 1, 1)
@@ -125,7 +125,7 @@ describe("faults", () => {
       )
     })
 
-    it(`lost ${lost}, away longer than patience: unknown for the batch, known for the queue, then the truth`, () => {
+    it(`lost ${lost}, away longer than the service waits: unknown for the batch, known for the queue, then the true outcome`, () => {
       const { timeline, journal, store } = open({
         faults: { batch: script({ lost, awayMillis: 500 }) },
         patienceMillis: 200
@@ -144,7 +144,7 @@ describe("faults", () => {
     })
   }
 
-  it("a batch lost after commit with a culprit in it: the culprit is answered for itself, the rest is in doubt", () => {
+  it("a batch lost after commit that contains a refused commit: that commit gets its refusal, the others are in doubt", () => {
     const { timeline, journal } = open({
       faults: { batch: script(null, { lost: "after-commit", awayMillis: 500 }) },
       patienceMillis: 100
@@ -174,7 +174,7 @@ describe("faults", () => {
     assert.strictEqual(tokenOf(store, 1), 0)
   })
 
-  it("another process takes over while the fate is unknown: callers are answered that it is unknown", () => {
+  it("another process takes over while the outcome is unknown: callers are answered that it is unknown", () => {
     const { timeline, journal, store } = open({
       owner: "first",
       faults: { batch: script({ lost: "after-commit", awayMillis: 100 }) }
@@ -191,7 +191,7 @@ describe("faults", () => {
     assert.isFalse(journal.accepting())
   })
 
-  it("an idle journal learns that it was replaced", () => {
+  it("an idle journal notices that it was replaced", () => {
     const { timeline, journal, store } = open({ owner: "first" })
     let stops = 0
     journal.onUsurped(() => stops++)
@@ -241,7 +241,7 @@ const simulate = (scripted: ReadonlyArray<BatchFault | null>, clients: number, r
 }
 
 describe("under any faults", () => {
-  it("everybody is answered once and truly; events have no gap and the chain is whole; runs repeat", () => {
+  it("every caller gets one true answer; events have no gap and the chain is complete; runs repeat exactly", () => {
     fc.assert(
       fc.property(fc.array(faults, { maxLength: 25 }), fc.integer({ min: 1, max: 6 }), (scripted, clients) => {
         const { told, store } = simulate(scripted, clients, 8)

@@ -102,7 +102,7 @@ describe("a lost connection", () => {
     return journal
   }
 
-  it("cut after the work was done: Committed without writing again", async () => {
+  it("lost after the commit: Committed without writing again", async () => {
     const journal = await startWarm(5_000)
     const before = await batchNumber(base)
     proxy.cutNext("answer")
@@ -113,7 +113,7 @@ describe("a lost connection", () => {
     await assertWhole(base, 3)
   })
 
-  it("cut before the request arrived: written on the next connection, once", async () => {
+  it("lost before the request arrived: written on the next connection, once", async () => {
     const journal = await startWarm(5_000)
     const before = await batchNumber(base)
     proxy.cutNext("request")
@@ -127,7 +127,7 @@ describe("a lost connection", () => {
     ["answer", 1],
     ["request", 0]
   ] as const) {
-    it(`${what} cut and nobody there: callers get Unavailable (unknown), it recovers by itself and knows the truth`, async () => {
+    it(`lost at ${what} with no server: callers get Unavailable (unknown), and the journal recovers by itself and reads the true outcome`, async () => {
       const journal = await startWarm(50)
       proxy.letIn(false)
       proxy.cutNext(what)
@@ -158,7 +158,7 @@ describe("a lost connection", () => {
     await assertWhole(base, 4)
   })
 
-  it("another process takes over while the fate is unknown: the callers are not answered that nothing was written", async () => {
+  it("another process takes over while the outcome is unknown: the callers are not told that nothing was written", async () => {
     const journal = await startWarm(60_000)
     let stops = 0
     journal.onUsurped(() => stops++)
@@ -176,7 +176,7 @@ describe("a lost connection", () => {
     await assertWhole(base, 3)
   })
 
-  it("statements of one search share one limit: each answers in time, and the search is lost", async () => {
+  it("statements of one search share one timeout: each answers in time, and the search is lost", async () => {
     const connection = new WriterConnection(base.url, "first")
     await Effect.runPromise(connection.takeOver)
     const search = connection.within((session) => Effect.forever(session.query("SELECT pg_sleep(0.5)")))
@@ -209,7 +209,7 @@ describe("a lost connection", () => {
     assert.strictEqual(stops(), 0)
   })
 
-  it("a take-over reaches the server after another one: that other process stays the writer", async () => {
+  it("a take-over reaches the server after another take-over: the other process stays the writer", async () => {
     proxy.delayNext("UPDATE writer SET epoch")
     const first = base.start({ url: proxy.url, owner: "first" })
     const failed = first.then(
@@ -241,7 +241,7 @@ describe("a lost connection", () => {
     await assertWhole(base, 2)
   })
 
-  it("the journal's backend is killed again and again while batches flow: nothing lost, nothing doubled", async () => {
+  it("the journal's backend is killed again and again during batches: nothing is lost, nothing is written twice", async () => {
     const journal = await base.start({ patienceMillis: 20_000 })
     await addPartner(journal)
     const progress = { kills: 0 }
@@ -304,7 +304,7 @@ describe("a clean stop whose return of unused ids fails", () => {
     assert.strictEqual(await continues(), next)
   })
 
-  it("the request arrives late, and nobody else has begun: the ids are returned", async () => {
+  it("the request arrives late, and no other process has begun: the ids are returned", async () => {
     assert.strictEqual(journal.nextId("order"), 1)
     proxy.delayNext("setval")
     await base.stop(journal)
@@ -342,7 +342,7 @@ describe("a server that can't write now", () => {
   const tries = async (): Promise<number> => Number((await bench.query("SELECT last_value FROM tries"))[0]?.last_value)
   const refused: Outcome = { _tag: "Unavailable", unknown: false }
 
-  it("disk full: tried three times, then all are refused unasked; once there is room the next commit is written", async () => {
+  it("disk full: three attempts, then all commits are refused without an attempt; once there is space the next commit is written", async () => {
     await failing(4, "53100")
     const first = await submitAll(bench.journal, [full(bench.journal, 1, null), full(bench.journal, 1, 1)])
     assert.deepStrictEqual(first, [refused, refused])
@@ -360,7 +360,7 @@ describe("a server that can't write now", () => {
     await assertWhole(bench, 1)
   })
 
-  it("a lock not got in time: that commit is refused, and written when it can be", async () => {
+  it("a lock is not obtained in time: that commit is refused, and is written when the lock is free", async () => {
     await failing(2, "55P03")
     assert.deepStrictEqual(await submit(bench.journal, full(bench.journal, 1, null)), refused)
     assert.isTrue(bench.journal.accepting())
@@ -371,7 +371,7 @@ describe("a server that can't write now", () => {
     await assertWhole(bench, 2)
   })
 
-  it("the connection is lost while it is asked again: nothing is in doubt, and it recovers", async () => {
+  it("the connection is lost while the outcome is read: nothing is in doubt, and the journal recovers", async () => {
     await failing(5, "53100")
     assert.deepStrictEqual(await submit(bench.journal, full(bench.journal, 1, null)), refused)
     await eventually(async () => Number((await bench.query(terminate))[0]?.n) > 0)
@@ -397,7 +397,7 @@ describe("two processes", () => {
   })
   afterEach(() => bench.close())
 
-  it("a second one starts while the first writes: Committed means written, Unavailable means not", async () => {
+  it("a second process starts while the first writes: Committed means written, Unavailable means not written", async () => {
     let stopped = false
     bench.journal.onUsurped(() => (stopped = true))
     await addPartner(bench.journal)
@@ -426,7 +426,7 @@ describe("two processes", () => {
     assert.isFalse(bench.journal.accepting())
   })
 
-  it("a journal that is closed in the middle of its work leaves no connection behind", async () => {
+  it("a journal that is closed during its work leaves no connection open", async () => {
     const outcomes: Array<Outcome> = []
     const other = await openPgBench()
     for (let id = 1; id <= 2_000; id++)

@@ -55,8 +55,8 @@ const watchRows = (isInternal: (subject: string) => boolean) => {
   }
 }
 
-describe("internal commands are never refused for lack of room", () => {
-  it("a full mailbox takes them, behind what waits in it", async () => {
+describe("internal commands are never refused for lack of space", () => {
+  it("a full mailbox accepts them, behind its waiting commands", async () => {
     bench.hold = () => true
     const first = run(increment(1))
     await until(() => bench.held() === 1)
@@ -68,7 +68,7 @@ describe("internal commands are never refused for lack of room", () => {
     assert.strictEqual(await venue, BigInt(mailboxLimit + 2))
   })
 
-  it("a full journal takes them", async () => {
+  it("a full journal accepts them", async () => {
     await run(increment(1))
     const records = Array.from({ length: journalQueueLimit }, () => Effect.runPromise(bench.host.record({})))
     const caller = failureOf(bench.host.dispatch(increment(1)))
@@ -78,7 +78,7 @@ describe("internal commands are never refused for lack of room", () => {
     await Promise.all(records)
   })
 
-  it("a database that is away refuses them too, with nothing written: their sources come again", async () => {
+  it("a lost database refuses them too, with nothing written: their sources send them again", async () => {
     bench.accepting = () => false
     assert.deepInclude(await failureOf(bench.host.dispatch(increment(1, internal))), {
       _tag: "Unavailable",
@@ -86,7 +86,7 @@ describe("internal commands are never refused for lack of room", () => {
     })
   })
 
-  it("those that wait are answered when the journal goes away", async () => {
+  it("waiting internal commands are answered when the journal is lost", async () => {
     makeClients(40)
     bench.hold = () => true
     const all = Promise.allSettled(Array.from({ length: 40 }, (_, n) => run(rowsFor(n + 1, 1_000, "internal"))))
@@ -99,7 +99,7 @@ describe("internal commands are never refused for lack of room", () => {
 })
 
 describe("callers beside them", () => {
-  it("a caller has at most a flush's rows before it, behind 100,000 internal ones", async () => {
+  it("a caller has at most one batch's rows before it, behind 100,000 internal commands", async () => {
     makeClients(1_001)
     const outstanding = watchRows((subject) => subject !== "client:1001")
     const internals = Array.from({ length: 1_000 }, (_, n) => run(rowsFor(n + 1, 100, "internal")))
@@ -128,7 +128,7 @@ describe("callers beside them", () => {
     assert.isAtMost(decided.indexOf("caller"), 8)
   })
 
-  it("a caller of the same client goes past an internal command that waits for its decision", async () => {
+  it("a caller of the same client overtakes an internal command that waits for its decision", async () => {
     makeClients(2)
     bench.hold = (commit) => commit.fence?.subject === "client:2"
     const full = run(rowsFor(2, internalRows, "internal"))
@@ -142,7 +142,7 @@ describe("callers beside them", () => {
     assert.deepStrictEqual(decided, ["caller", "internal"])
   })
 
-  it("first come, first decided: a subject with many internal commands holds no other up", async () => {
+  it("decisions follow the order of arrival: a subject with many internal commands delays no other", async () => {
     makeClients(30)
     bench.hold = () => true
     const decided: Array<number> = []
@@ -160,7 +160,7 @@ describe("callers beside them", () => {
 })
 
 describe("both lanes have one queue", () => {
-  it("random mixes: every command is decided once, ids are in the order of commits, the lane keeps to its rows", async () => {
+  it("random mixes: every command is decided once, ids are in the order of commits, the lane keeps its limit of rows", async () => {
     const commands = fc.array(
       fc.record({
         id: fc.integer({ min: 1, max: 12 }),

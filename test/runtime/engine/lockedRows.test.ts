@@ -181,7 +181,7 @@ const cases: ReadonlyArray<Case> = [
   }
 ]
 
-describe("rows held locked by another session, each wanted by one client", () => {
+describe("rows that another session has locked, each needed by one client", () => {
   const idOf = (which: Case) => cases.indexOf(which) + 1
   const wants = (which: Case, token = 1) => world.plain(idOf(which), token, which.wants(idOf(which)))
   let rounds = 1
@@ -208,7 +208,7 @@ describe("rows held locked by another session, each wanted by one client", () =>
     })
   }
 
-  it("still held, all are still refused after they were asked for again", async () => {
+  it("still locked, all are still refused after another attempt", async () => {
     const before = world.journal.held().rows
     assert.isAtLeast(before, cases.length)
     const looks = `SELECT count(*) AS n FROM pg_stat_activity WHERE application_name = 'brokerage-journal'
@@ -217,7 +217,7 @@ describe("rows held locked by another session, each wanted by one client", () =>
     for (const each of cases) assert.deepStrictEqual(world.answeredAtOnce(wants(each)), refused, each.what)
   })
 
-  it("free again, each is written once, and nothing is lost or doubled", async () => {
+  it("unlocked again, each is written once, and nothing is lost or written twice", async () => {
     await world.letGo()
     await eventually(() => world.journal.held().rows === 0)
     for (const token of [1, 2]) {
@@ -228,9 +228,9 @@ describe("rows held locked by another session, each wanted by one client", () =>
   })
 })
 
-describe("many rows held locked by another session", () => {
+describe("many rows that another session has locked", () => {
   it(
-    "a whole batch of which most rows are held: found in one search, not one by one",
+    "a whole batch of which most rows are locked: one search finds them, not one search for each",
     onItsOwn(async ({ assertWhole, hold, journal, letGo, open, plain }) => {
       await open()
       const ids = Array.from({ length: batchLimit }, (_, index) => index + 1_000)
@@ -266,7 +266,7 @@ describe("many rows held locked by another session", () => {
 
 describe.concurrent("many facts claimed by another session", () => {
   it(
-    "facts claimed and not committed: all are found, the blameless beside them is written",
+    "facts claimed and not committed: all are found, and an unconcerned commit of the batch is written",
     onItsOwn(async ({ assertWhole, hold, journal, letGo, open, plain }) => {
       await open()
       const claimed = others.slice(1, 41)
@@ -294,10 +294,10 @@ const tables: ReadonlyArray<readonly [string, string, boolean]> = [
   ["the writer's row", "SELECT FROM writer FOR UPDATE", true]
 ]
 
-describe.concurrent("a table held locked by another session", () => {
+describe.concurrent("a table that another session has locked", () => {
   for (const [what, lock, everybody] of tables) {
     it(
-      `${what}: who needs it is refused at once, ${everybody ? "which is everybody" : "others are written"}; it recovers by itself`,
+      `${what}: commits that need it are refused at once, ${everybody ? "which are all commits" : "others are written"}; the journal recovers by itself`,
       onItsOwn(async ({ answeredAtOnce, assertWhole, hold, journal, letGo, open, plain }) => {
         await open()
         await hold(lock)
@@ -335,7 +335,7 @@ describe.concurrent("a table held locked by another session", () => {
   )
 
   it(
-    "an advisory lock that a trigger waits for in every commit: refused at once, and it recovers by itself",
+    "an advisory lock that a trigger waits for in every commit: commits are refused at once, and the journal recovers by itself",
     onItsOwn(async ({ answeredAtOnce, assertWhole, bench, hold, journal, letGo, open, plain }) => {
       await open()
       await bench.query(`CREATE FUNCTION wait() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
@@ -363,7 +363,7 @@ describe.concurrent("a table held locked by another session", () => {
 
 describe.concurrent("while another session holds a lock", () => {
   it(
-    "the journal's connection is lost: it comes back, and who needs the row is refused again",
+    "the journal loses its connection: it reconnects, and commits that need the row are refused again",
     onItsOwn(async ({ assertWhole, bench, hold, journal, letGo, open, plain }) => {
       await open()
       await hold("SELECT FROM subjects WHERE subject = 'client:100' FOR UPDATE")
@@ -380,7 +380,7 @@ describe.concurrent("while another session holds a lock", () => {
   )
 
   it(
-    "it commits a change of its own: the row is as it left it and the commit that waited is fenced",
+    "the session commits a change of its own: the row has that change, and the commit that waited is fenced",
     onItsOwn(async ({ hold, journal, open, plain, run }) => {
       await open()
       await hold("UPDATE subjects SET token = 9 WHERE subject = 'client:100'")

@@ -12,7 +12,7 @@ const texts = fc.string({ unit: "binary", maxLength: 200 })
 const place = "clients.email"
 
 describe("sealing", () => {
-  it("what is sealed for a place opens there, and nowhere else", () => {
+  it("a value sealed for a place opens there, and nowhere else", () => {
     fc.assert(
       fc.property(texts, fc.string(), fc.string(), (text, here, there) => {
         const sealed = sealing.seal(text, here)
@@ -33,7 +33,7 @@ describe("sealing", () => {
     )
   })
 
-  it("a cut or longer value is refused, at every length", () => {
+  it("a shortened or longer value is refused, at every length", () => {
     fc.assert(
       fc.property(texts, fc.nat(), fc.uint8Array({ minLength: 1, maxLength: 4 }), (text, at, more) => {
         const sealed = sealing.seal(text, place)
@@ -60,7 +60,7 @@ describe("sealing", () => {
     assert.strictEqual(new Set(nonces).size, nonces.length)
   })
 
-  it("rotation: the new key seals, the old one still opens, a key that is gone does not", () => {
+  it("rotation: the new key seals, the old one still opens, a removed key does not", () => {
     const rotated = makeSealing({
       current: 2,
       keys: new Map([

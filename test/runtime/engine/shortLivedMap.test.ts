@@ -33,8 +33,8 @@ const leftBehind = (map: Kept): number => {
   return process.memoryUsage().heapUsed - before
 }
 
-describe("entries that come and go at speed", () => {
-  it("do not grow old with the tables that the map has replaced", () => {
+describe("entries that are added and deleted fast", () => {
+  it("do not stay in memory with the tables that the map has replaced", () => {
     const found = Array.from({ length: rounds }, () => ({
       ofMap: leftBehind(new Map<number, object>()),
       ofShortLived: leftBehind(new ShortLivedMap<number, object>())
@@ -45,7 +45,7 @@ describe("entries that come and go at speed", () => {
     )
   })
 
-  it("keep their places and leave while they are iterated", () => {
+  it("keep their order and can be deleted while they are iterated", () => {
     const map = new ShortLivedMap<string, { n: number }>()
     for (const [n, key] of ["a", "b", "c"].entries()) map.set(key, { n })
     map.set("a", { n: 9 })

@@ -52,16 +52,16 @@ describe("classify", () => {
     ["deadlock", server("40P01"), false]
   ]
   for (const [what, cause, standstill] of standing)
-    it(`${what} ${standstill ? "stops every write" : "is about this batch alone"}`, () =>
+    it(`${what} ${standstill ? "stops every write" : "concerns this batch alone"}`, () =>
       assert.deepInclude(classify(cause), { _tag: "Busy", standstill }))
 
-  it("a lock that did not come in time is held by somebody, a deadlock is over", () => {
+  it("a lock that was not obtained in time is held by another session, a deadlock is over", () => {
     assert.deepInclude(classify(server("55P03")), { _tag: "Busy", locked: true })
     assert.deepInclude(classify(server("40P01")), { _tag: "Busy", locked: false })
   })
 
   for (const guard of ["epoch", "fence", "partner", "claim"])
-    it(`a guard names the promise that did not hold: ${guard}`, () =>
+    it(`a guard names the condition that did not hold: ${guard}`, () =>
       assert.deepStrictEqual<unknown>(classify(server(guardState, `journal guard ${guard}: 1 of 2`)), {
         _tag: "Guard",
         guard

@@ -17,7 +17,7 @@ const statementsOf = (sql: PgClient.PgClient) => {
   return { texts, load: makeSubjectLoader(counting, testSealing) }
 }
 
-describe("subjects are read", () => {
+describe("the loader of subjects", () => {
   let bench: PgBench
   let scope: Scope.Closeable
   let sql: PgClient.PgClient
@@ -52,7 +52,7 @@ describe("subjects are read", () => {
     await bench.close()
   })
 
-  it("many clients with all their tables in one statement, each with its own rows", async () => {
+  it("reads many clients with all their tables in one statement, each with its own rows", async () => {
     const { texts, load } = statementsOf(sql)
     const images = await Effect.runPromise(load(["client:3", "client:1", "client:9", "client:2", "client:1"]))
     assert.lengthOf(texts, 1)
@@ -67,7 +67,7 @@ describe("subjects are read", () => {
     assert.deepStrictEqual(images.get("client:9"), { token: null, rows: [] })
   })
 
-  it("kinds of subjects side by side, a statement each", async () => {
+  it("reads several kinds of subjects, with one statement for each kind", async () => {
     const { texts, load } = statementsOf(sql)
     const images = await Effect.runPromise(load(["system", "client:1", "partner:1", "partner:2"]))
     assert.lengthOf(texts, 3)

@@ -88,7 +88,7 @@ const noting = (...names: ReadonlyArray<string>) => {
 }
 
 describe("timers", () => {
-  it("many of one handler on one subject: each fires with its object's id, in due order, and is gone", async () => {
+  it("many timers of one handler on one subject: each fires with its object's id, in due order, and is deleted", async () => {
     const { fired, handlers } = noting("expiry", "review")
     const rows = [
       timer(1, "expiry:9", past + 1),
@@ -107,7 +107,7 @@ describe("timers", () => {
     assert.deepStrictEqual(timers(), [])
   })
 
-  it("a timer of an object set anew by its firing stays; the others of its handler are untouched", async () => {
+  it("a timer of an object that its firing sets again stays; the others of its handler are not touched", async () => {
     const later = Date.UTC(2200, 0)
     const handlers: TimerHandlers = {
       funding: (turn, _dueAt, id) =>
@@ -119,7 +119,7 @@ describe("timers", () => {
     assert.sameDeepMembers([...timers()], [timer(1, "funding:7", later), timer(1, "funding:8", later)])
   })
 
-  it("fires what becomes due when the clock is advanced, by itself", async () => {
+  it("fires the timers that become due when the clock is advanced, by itself", async () => {
     const { fired, handlers } = noting("expiry")
     const { clock, timers, fireDue } = await open({ rows: [timer(1, "expiry:1", Date.now() + 3_600_000)], handlers })
     await fireDue()
@@ -129,7 +129,7 @@ describe("timers", () => {
     assert.lengthOf(fired, 1)
   })
 
-  it("D3: set again between its look-up and its turn, a timer stays and does not fire", async () => {
+  it("D3: a timer that is set again between its look-up and its turn stays and does not fire", async () => {
     const { fired, handlers } = noting("expiry")
     const again = timer(1, "expiry:5", Date.UTC(2200, 0))
     let looks = 0
@@ -146,14 +146,14 @@ describe("timers", () => {
     assert.deepStrictEqual(timers(), [again])
   })
 
-  it("two passes at once fire it once", async () => {
+  it("two passes at the same time fire it once", async () => {
     const { fired, handlers } = noting("expiry")
     const { fireDue } = await open({ rows: [timer(1, "expiry:5")], handlers })
     await Promise.all([fireDue(), fireDue(), fireDue()])
     assert.lengthOf(fired, 1)
   })
 
-  it("a subject that can't be written now keeps its own timers waiting, in order, and nobody else's", async () => {
+  it("a subject that can't be written now delays its own timers, in order, and no others", async () => {
     let held = true
     const handlers: TimerHandlers = {
       expiry: (turn, dueAt) => turn.draft.put("balances", balance(1, BigInt(dueAt)))
@@ -175,7 +175,7 @@ describe("timers", () => {
     assert.deepStrictEqual(timers(), [])
   })
 
-  it("a handler that throws, or none at all, is left alone and keeps no other waiting", async () => {
+  it("a timer whose handler throws or does not exist is left out and delays no other", async () => {
     const { fired, handlers } = noting("expiry")
     const broken: TimerHandlers = {
       broken: () => {

@@ -41,14 +41,14 @@ const looking = (times: number): { readonly command: Command<bigint>; readonly m
 }
 
 describe("facts of a turn", () => {
-  it("are of one moment, however often the turn looks", async () => {
+  it("are of one time, however often the turn reads them", async () => {
     const { command, moments } = looking(3)
     await run(command)
     assert.deepStrictEqual(moments, [1, 1, 1])
     assert.strictEqual(asked, 1)
   })
 
-  it("a turn that is decided again sees the market of then", async () => {
+  it("a turn that is decided again sees the market of that time", async () => {
     await run(increment(1))
     bench.store.apply(clientCommit(1, 1, { rows: { balances: [balance(1, 50n)] } }))
     const { command, moments } = looking(1)

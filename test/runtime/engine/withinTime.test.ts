@@ -99,7 +99,7 @@ describe("a timeout", () => {
 })
 
 describe("a turn", () => {
-  it.effect("does not come in time: the caller is refused, and the work before it continues", () =>
+  it.effect("that does not begin in time: the caller is refused, and the work before it continues", () =>
     Effect.gen(function* () {
       const turn = yield* Semaphore.make(1)
       const done = yield* Deferred.make<string>()
@@ -115,7 +115,7 @@ describe("a turn", () => {
     })
   )
 
-  it.effect("is given up by a caller that leaves, before its work and in the middle of it", () =>
+  it.effect("is left by a caller that disconnects, before its work and during it", () =>
     Effect.gen(function* () {
       const turn = yield* Semaphore.make(1)
       const begun: Array<string> = []
@@ -143,7 +143,7 @@ describe("a turn", () => {
 })
 
 describe("pauses between failed attempts", () => {
-  it.effect("double up to the longest one, and start over after a success", () =>
+  it.effect("double up to the longest one, and start again after a success", () =>
     Effect.gen(function* () {
       const backoff = new Backoff(100, 500)
       const five = Effect.all(Array.from({ length: 5 }, () => backoff.next))

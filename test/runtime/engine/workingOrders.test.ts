@@ -18,7 +18,7 @@ const insert = (ids: string, state: string) =>
      FROM ${ids} AS given (id)`
 
 describe("working orders in the database", () => {
-  it("those work that a mailbox holds", async () => {
+  it("are the orders that a mailbox counts as working", async () => {
     const states = Object.keys(orderMachine.config.states ?? {})
     await bench.query(insert(`generate_series(1, ${states.length})`, `('{${states.join(",")}}'::text[])[given.id]`))
     const found = await bench.query("SELECT state FROM orders WHERE works")
@@ -30,7 +30,7 @@ describe("working orders in the database", () => {
     await bench.query("DELETE FROM orders")
   })
 
-  it("their steps touch no index; their end does", async () => {
+  it("their steps change no index; their end does", async () => {
     await bench.query(insert("generate_series(1, 1)", "'SENT'"))
     const step = (state: string, hot: number) => `
       UPDATE orders SET state = '${state}', context = json_build_object('filledQty', '1', 'note', repeat('n', 600));

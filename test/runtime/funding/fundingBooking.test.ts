@@ -71,7 +71,7 @@ const held = (qty: string, side: "BUY" | "SELL" = "BUY"): Funded => {
 
 const plain = `${later}:1`
 
-describe("F14: a stamp on which both agree", () => {
+describe("F14: a funding stamp on which both sides agree", () => {
   it("is posted in one transaction, with its settlement item, and leaves nothing open", () => {
     const at = held("0.1")
     assert.isTrue(at.funding(stampAt("0.1")))
@@ -105,7 +105,7 @@ describe("F14: a stamp on which both agree", () => {
     assert.strictEqual(at.summary.fundingPaid, "0.000000")
   })
 
-  it("is posted in full though cash falls below zero", () => {
+  it("is posted in full although cash becomes negative", () => {
     const at = held("0.5")
     at.turnToCash("0.000001")
     at.funding(stampAt("0.5", { rate: "0.0075" }))
@@ -119,7 +119,7 @@ describe("F14: a stamp on which both agree", () => {
     assert.deepStrictEqual([at.postings, at.open], [{}, []])
   })
 
-  it("a market without funding, and a second word on a stamp, are nobody's to follow", () => {
+  it("a market without funding, and a second report of a stamp, are not booked", () => {
     const at = held("0.1")
     at.deposit("BTC", "1.00000000")
     assert.isTrue(at.funding(stampAt("0.1")))
@@ -133,7 +133,7 @@ describe("F14: a stamp on which both agree", () => {
 })
 
 describe("F14: the position at the stamp's place", () => {
-  it("a trade that was asked for and lies behind the stamp does not count at it", () => {
+  it("a trade that the service queried and that lies behind the stamp does not count for it", () => {
     const at = held("0.1")
     const id = at.asked("BUY", "0.2")
     at.found(id, [{ qty: "0.2", price: "60000.0", at: contractsNow + 60 }])
@@ -162,7 +162,7 @@ describe("F14: the position at the stamp's place", () => {
 })
 
 describe("F14: a trade is missing", () => {
-  it("SC-FUN-04: ours is posted, and a trade that is found with an earlier place posts its difference once", () => {
+  it("SC-FUN-04: our amount is posted, and a trade that is found with an earlier place posts its difference once", () => {
     const at = held("0.1")
     const id = at.asked("BUY", "0.5")
     at.unsettled.take()
@@ -182,7 +182,7 @@ describe("F14: a trade is missing", () => {
     assert.deepStrictEqual(at.open, [])
   })
 
-  it("the differences of a found trade are those of the whole, whatever is rounded", () => {
+  it("the differences of a found trade equal those of the whole, however amounts are rounded", () => {
     const at = held("0.1")
     const id = at.asked("BUY", "0.3")
     const odd = { mark: "60000.1", rate: "0.00000777" }
@@ -196,7 +196,7 @@ describe("F14: a trade is missing", () => {
     assert.deepStrictEqual([Object.keys(at.postings).length, at.open], [4, []])
   })
 
-  it("a trade of an account that both agree on changes nothing that is posted", () => {
+  it("a trade of an account on which both sides agree changes no posted amount", () => {
     const at = held("0.1")
     const id = at.asked("BUY", "0.5")
     at.funding(stampAt("0.1"))
@@ -204,7 +204,7 @@ describe("F14: a trade is missing", () => {
     assert.deepStrictEqual(at.postings, { [plain]: "-0.600000" })
   })
 
-  it("after a gap nothing is posted; what the venue answers settles it once", () => {
+  it("after a gap nothing is posted; the venue's answer settles the stamp once", () => {
     const at = held("0.1")
     const id = at.asked("BUY", "0.5")
     at.funding(stampAt("0.3"), false)
@@ -215,13 +215,13 @@ describe("F14: a trade is missing", () => {
     assert.deepStrictEqual(at.postings, { [plain]: "-1.800000" })
   })
 
-  it("after a gap a stamp on which both agree is posted at once", () => {
+  it("after a gap a stamp on which both sides agree is posted at once", () => {
     const at = held("0.1")
     at.funding(stampAt("0.1"), false)
     assert.deepStrictEqual([at.postings, at.open], [{ [plain]: "-0.600000" }, []])
   })
 
-  it("while its orders are asked for a stamp is held; once nobody answers, ours is posted, and stays open", () => {
+  it("a stamp waits while its orders are queried; without an answer our amount is posted, and stays open", () => {
     const at = held("0.1")
     const id = at.asked("BUY", "0.5")
     at.unsettled.add({ clientId: 1, orderId: id, filledQty: "0", ended: false, wasOver: false })
@@ -237,14 +237,14 @@ describe("F14: a trade is missing", () => {
     assert.deepStrictEqual([at.postings, at.open], [{ [plain]: "-0.600000", [`${plain}:${id}:2`]: "-1.200000" }, []])
   })
 
-  it("an account keeps so many open stamps, and lets the oldest go", () => {
+  it("an account stores a limited number of open stamps, and drops the oldest", () => {
     const at = held("0.1")
     for (let n = 0; n < 40; n++) at.funding(stampAt("0.3", { settledAt: later + n }))
     assert.deepStrictEqual([at.open.length, at.open[0]?.settledAt], [32, later + 8])
     assert.lengthOf(Object.keys(at.postings), 40)
   })
 
-  it("one that is held is posted before it is let go", () => {
+  it("a waiting stamp is posted before it is dropped", () => {
     const at = held("0.1")
     for (let n = 0; n < 40; n++) at.funding(stampAt("0.3", { settledAt: later + n }), false)
     assert.deepStrictEqual([at.open.length, at.timers], [32, 32])
@@ -254,7 +254,7 @@ describe("F14: a trade is missing", () => {
     )
   })
 
-  it("another amount of the venue's for the same quantity changes nothing of ours", () => {
+  it("another amount of the venue for the same quantity changes nothing of our amount", () => {
     const at = held("0.1")
     assert.isTrue(at.funding(stampAt("0.1", { amount: "-0.500000" })))
     assert.deepStrictEqual([at.postings, at.open], [{ [plain]: "-0.600000" }, []])
@@ -262,7 +262,7 @@ describe("F14: a trade is missing", () => {
   })
 })
 
-describe("trades that are booked in another order than the venue made them", () => {
+describe("trades that are booked in another order than the venue executed them", () => {
   const gap = 10_000
   const settledAt = contractsNow + 100 * gap
 
@@ -290,7 +290,7 @@ describe("trades that are booked in another order than the venue made them", () 
     booked: fc.nat()
   })
 
-  it("F14: in any order of booking a stamp is paid on the position at its place, and no high-water mark falls", () => {
+  it("F14: in any order of booking a stamp is paid on the position at its place, and no high-water mark decreases", () => {
     fc.assert(
       fc.property(course, ({ trades, place, booked }) => {
         const at = new Funded()
@@ -328,7 +328,7 @@ describe("trades that are booked in another order than the venue made them", () 
 describe("SC-FUN-05: no mark", () => {
   const unpriced = { mark: withoutMarkCase.mark, rate: null, amount: null }
 
-  it("nothing is posted until one is known, then on the position that the stamp had", () => {
+  it("nothing is posted until a mark is known, then on the position at the stamp", () => {
     const at = held("0.1")
     assert.isTrue(at.funding(stampAt("0.1", unpriced)))
     assert.deepStrictEqual([at.postings, at.open.length, at.timers], [{}, 1, 0])
@@ -339,7 +339,7 @@ describe("SC-FUN-05: no mark", () => {
     assert.deepStrictEqual([at.postings, at.open], [{ [plain]: "-0.600000" }, []])
   })
 
-  it("a trade that is found meanwhile counts where it lies before the stamp", () => {
+  it("a trade that is found meanwhile counts if it lies before the stamp", () => {
     const at = held("0.1")
     const id = at.asked("BUY", "0.5")
     at.funding(stampAt("0.3", unpriced))
