@@ -155,7 +155,7 @@ describe.concurrent("a simulated venue that neither becomes ready nor ends", () 
     120_000
   )
 
-  it.live.runIf(isDeep)("a silent program on its port gets as long as a start may take", () =>
+  it.live.runIf(isDeep)("a silent program on its socket gets as long as a start may take", () =>
     Effect.gen(function* () {
       const { directory, seat } = yield* leftFolder
       servers.push(createServer((socket) => void socket.on("error", () => undefined)).listen(seat))
@@ -167,8 +167,8 @@ describe.concurrent("a simulated venue that neither becomes ready nor ends", () 
   )
 })
 
-describe("the port of an embedded venue", () => {
-  it.live("a program on the port that does not prove itself by the key is refused, and receives nothing", () =>
+describe("the socket of an embedded venue", () => {
+  it.live("a program on the socket that does not prove itself by the key is refused, and receives nothing", () =>
     Effect.gen(function* () {
       const { directory, seat } = yield* leftFolder
       const asked: Array<string> = []

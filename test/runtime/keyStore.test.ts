@@ -17,7 +17,7 @@ const stores: ReadonlyArray<readonly [name: string, open: () => KeyStore]> = [
 ]
 
 describe.each(stores)("KeyStore in %s", (_name, open) => {
-  it("has what was added beside what was there, the highest number is the current one, a number is given once", () => {
+  it("has the added key beside the earlier ones, the highest number is the current key, and each number is given once", () => {
     const store = open()
     const first = store.read().keys.get(1)
     store.add(2, Buffer.alloc(32, 2))

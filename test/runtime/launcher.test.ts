@@ -92,7 +92,7 @@ describe("launcher", () => {
     }
   })
 
-  it("serve: without packages one sentence says what to do", async () => {
+  it("serve: without packages one sentence states what to do", async () => {
     const { code, errors } = await run(layout({ packages: false }), ["serve"]).ended
     assert.strictEqual(code, 1)
     assert.match(errors, /^The packages of the brokerage are not installed\. Run npm ci in \S+ first\.\n$/)
@@ -158,7 +158,7 @@ describe("launcher", () => {
     assert.strictEqual((await run(layout({ packages: true }), ["die"], oldNode).ended).code, 137)
   })
 
-  it("serve: works through a link from elsewhere, as npx and npm link call it", async () => {
+  it("serve: works through a link from another folder, as npx and npm link call it", async () => {
     const root = layout({ packages: true })
     const elsewhere = layout({ packages: false })
     Fs.rmSync(join(elsewhere, "bin/brokerage.mjs"))

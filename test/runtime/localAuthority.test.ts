@@ -111,7 +111,7 @@ describe("local authority", () => {
     })
   )
 
-  it.live("serve: a torn server pair is made again, a removed host goes", () =>
+  it.live("serve: an incomplete server pair is made again, a removed host is dropped", () =>
     Effect.gen(function* () {
       const dataDirectory = folder()
       const first = yield* LocalAuthority.ensure({ dataDirectory, host: "broker.test" })

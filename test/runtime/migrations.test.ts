@@ -64,7 +64,7 @@ describe("schema", () => {
     }
   })
 
-  it("migrating again is a no-op", async () => {
+  it("a second migration changes nothing", async () => {
     const state = () => query("SELECT migration_id, name FROM schema_migrations ORDER BY 1")
     const before = { schema: await run(dumpSchema), state: await state(), writer: await query("TABLE writer") }
     assert.isNotEmpty(before.state)
@@ -86,7 +86,7 @@ describe("the baseline", () => {
     ])
   })
 
-  it("a database that an earlier version brought to it goes on from there", async () => {
+  it("a database that an earlier version migrated to it continues from there", async () => {
     const schema = await run(dumpSchema)
     await query("UPDATE writer SET epoch = 7, owner = 'an earlier version'")
     await query("INSERT INTO schema_migrations (migration_id, name) SELECT n, 'earlier' FROM generate_series(1, 62) n")
@@ -96,7 +96,7 @@ describe("the baseline", () => {
     assert.deepStrictEqual(await query("SELECT epoch FROM writer"), [{ epoch: 7n }])
   })
 
-  it("a database from before it is refused by a sentence that names the version to go through, and stays as it is", async () => {
+  it("an older database is refused by a sentence that names the version to migrate with, and stays as it is", async () => {
     const schema = await run(dumpSchema)
     const kept = await query("SELECT * FROM schema_migrations WHERE migration_id >= 63")
     await query("DELETE FROM schema_migrations WHERE migration_id > 54")
@@ -135,7 +135,7 @@ describe("migration 0064", () => {
   })
 })
 
-describe("A2-62: what is never changed", () => {
+describe("A2-62: rows that never change", () => {
   const rows: { readonly [table: string]: string } = {
     events: "(1, 1, 'client.status', NULL, '{}', 1)",
     decisions: "(1, 1, 1, 'GRANTED', 'clean', 'system', 1)",

@@ -85,7 +85,7 @@ describe("decision 13: payouts booked as if the partner had paid", () => {
   const close = ({ code }: Firm) =>
     service.run(Partners.use((partners) => partners.status(operator, code, "CLOSED", "contract ended")))
 
-  it("the start reverses the withdrawal and books what the partner owes, once", async () => {
+  it("the start reverses the withdrawal and books the partner's debt, once", async () => {
     const firm = await service.partner({ code: "OWES" })
     const { clientId, payout } = await paidOut(firm, "30.000000")
     assert.deepStrictEqual(await figures(firm), ["0.000000", "0.000000", "0.000000"])
@@ -112,7 +112,7 @@ describe("decision 13: payouts booked as if the partner had paid", () => {
     assert.deepStrictEqual(await steps(clientId), corrected)
   })
 
-  it("a partner that was closed with the debt gets no item; every one that can report gets its own", async () => {
+  it("a partner that was closed with the debt gets no item; every partner that can report gets its own", async () => {
     const [gone, present] = [await service.partner({ code: "GONE" }), await service.partner({ code: "HERE" })]
     const lost = await paidOut(gone, "5.000000")
     const [one, two] = [await paidOut(present, "7.000000"), await paidOut(present, "0.000001")]

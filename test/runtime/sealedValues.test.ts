@@ -57,7 +57,7 @@ const replace = (documentId: number, was: Uint8Array, sealed: Uint8Array, owner 
   run((sql) => replaceValues(sql, contents, [{ key: [BigInt(documentId)], was, sealed }], owner))
 
 describe("sealed values", () => {
-  it("a walk in windows sees every row once, in key order, whatever the number and type of its keys", async () => {
+  it("a walk in windows reads every row once, in key order, whatever the number and type of its keys", async () => {
     const body = older.seal("an answer", answers.place)
     await run(
       (sql) => sql`INSERT INTO answers (principal, key, fingerprint, status, body, answered_at)
@@ -115,7 +115,7 @@ describe("sealed values", () => {
     )
   })
 
-  it("a value that changed since it was read stays, even when its text is the same", async () => {
+  it("a value that changed since it was read stays, even if its text is the same", async () => {
     const read = older.seal("content", contents.place)
     const changed = older.seal("content", contents.place)
     await put(1, changed)
@@ -125,7 +125,7 @@ describe("sealed values", () => {
     assert.strictEqual(newer.open(await readContent(1), contents.place), "content")
   })
 
-  it("a row that a command holds is skipped, not waited for", async () => {
+  it("a row that a command has locked is skipped, not waited for", async () => {
     const read = older.seal("held", contents.place)
     await put(2, read)
     const moved = await run((sql) =>
@@ -140,7 +140,7 @@ describe("sealed values", () => {
     assert.strictEqual(await replace(2, read, newer.reseal(read, contents.place)), 1)
   })
 
-  it("a process that has lost the database replaces nothing; a row that has gone is nothing", async () => {
+  it("a process that has lost the database replaces nothing; a deleted row is left out", async () => {
     const read = older.seal("ours", contents.place)
     await put(3, read)
     assert.strictEqual(await replace(3, read, newer.reseal(read, contents.place), "them"), 0)

@@ -127,7 +127,7 @@ describe("a lost connection", () => {
     ["answer", 1],
     ["request", 0]
   ] as const) {
-    it(`lost at ${what} with no server: callers get Unavailable (unknown), and the journal recovers by itself and reads the true outcome`, async () => {
+    it(`lost with the ${what} while no server runs: callers get Unavailable (unknown), and the journal recovers by itself and reads the true outcome`, async () => {
       const journal = await startWarm(50)
       proxy.letIn(false)
       proxy.cutNext(what)
@@ -371,7 +371,7 @@ describe("a server that can't write now", () => {
     await assertWhole(bench, 2)
   })
 
-  it("the connection is lost while the outcome is read: nothing is in doubt, and the journal recovers", async () => {
+  it("the connection is lost while the journal checks for space: nothing is in doubt, and the journal recovers", async () => {
     await failing(5, "53100")
     assert.deepStrictEqual(await submit(bench.journal, full(bench.journal, 1, null)), refused)
     await eventually(async () => Number((await bench.query(terminate))[0]?.n) > 0)

@@ -75,7 +75,7 @@ beforeAll(async () => {
 })
 afterAll(() => service.stop())
 
-describe("what ledger verify finds", () => {
+describe("findings of ledger verify", () => {
   // The plants by the name of the check that finds them: the change of the database, and its reversal.
   const aPosting = "(SELECT max(posting_id) FROM postings WHERE client_id IS NULL)"
   const anItem = "(SELECT min(id) FROM settlement_items)"
@@ -312,7 +312,7 @@ describe("what ledger verify finds", () => {
   beforeAll(() => guards("DISABLE"))
   afterAll(() => guards("ENABLE"))
 
-  it("A2-62: every check has a break planted below", async () => {
+  it("A2-62: every check has a planted break below", async () => {
     const { checks } = await service.run(verifyLedger)
     assert.sameMembers(
       checks.map(({ name }) => name),
@@ -395,13 +395,13 @@ describe("what ledger verify finds", () => {
     assert.isTrue(report.checks.find(({ name }) => name === approved)?.ok)
   })
 
-  it("A2-62: nothing is found once each break is undone", async () =>
+  it("A2-62: nothing is found once each break is removed", async () =>
     assert.deepStrictEqual(await brokenInvariants(service), []))
 })
 
 // This part is last, because each of its runs adds rows that later checks would read.
 describe("ledger verify beside writers", () => {
-  it("architecture 5: a caller that goes away ends its statement, and the connection is whole", async () => {
+  it("architecture 5: a caller that disconnects ends its statement, and the connection stays usable", async () => {
     const scope = await service.run(Scope.make())
     const holder = await service.run(PgConnection.make({ url: service.database.url }).pipe(Scope.provide(scope)))
     await service.run(
@@ -424,7 +424,7 @@ describe("ledger verify beside writers", () => {
   })
 
   it(
-    `A2-62: ${runs} runs while money moves find nothing wrong, and every figure is of one moment`,
+    `A2-62: ${runs} runs while money moves find nothing wrong, and every figure is of one time`,
     { timeout: 180_000 },
     async () => {
       const writers = new Writers(20)

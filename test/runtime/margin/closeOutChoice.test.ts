@@ -30,7 +30,7 @@ const someHeld = fc.record({
 const text = (tenths: number): string => (tenths / 10).toFixed(1)
 
 describe("the first turn of a close-out", () => {
-  it("F9, F10: closes what has the largest margin, and writes a retail client's debt off where nothing is open", () => {
+  it("F9, F10: closes the position with the largest margin, and writes off a retail client's debt where nothing is open", () => {
     const seen = { closed: 0, chosen: new Set<string | null>(), writtenOff: 0, owing: 0 }
     const some = fc.record({
       cash: fc.oneof(fc.integer({ min: -9_000, max: 9_000 }), fc.integer({ min: -90_000, max: 90_000 })),

@@ -81,7 +81,7 @@ const layer = CloseOutReads.layer.pipe(
 )
 
 describe("closeout show", () => {
-  it.effect("the orders of an episode that thousands have followed", () =>
+  it.effect("the orders of an episode that thousands of orders have followed", () =>
     Effect.gen(function* () {
       const shown = yield* (yield* CloseOutReads).show(`CO-${episode.id}`)
       assert.isTrue(shown.ok)

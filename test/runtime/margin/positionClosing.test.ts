@@ -104,7 +104,7 @@ const ends = (turn: Turn, row = working(turn)): void =>
   void advance(turn, "orders", row, { type: "ENDED", at: turn.now, how: "CANCELLED", reason: "no more" }, { of })
 
 describe("a close-out of positions", () => {
-  it("F9: closes that with the largest margin first, one at a time, by an order that says why", () => {
+  it("F9: closes the position with the largest margin first, one at a time, by an order that states why", () => {
     const first = judged(accountOf({ cash: "700", positions: both }), at55)
     // 200 left for margins of 550 and 200.
     assert.deepStrictEqual([episodes(first), sent(first)], [["CLOSING"], [`SELL 0.1000 ${perp}`]])
@@ -125,7 +125,7 @@ describe("a close-out of positions", () => {
     assert.isTrue(judged(state, at55, { now: contractsNow + 5_000 }).draft.isEmpty, "it waits for its order")
   })
 
-  it("F9: decides anew after each fill, and stops as soon as enough is held", () => {
+  it("F9: decides again after each fill, and stops as soon as the equity suffices", () => {
     const first = judged(accountOf({ cash: "700", positions: both }), at55)
     // 197.25 is left for the 200 of the other position: a margin call.
     const next = judged(committed(first), at55, { act: fills("55000") })
@@ -140,7 +140,7 @@ describe("a close-out of positions", () => {
     assert.strictEqual(on.draft.written("closeOuts")[0]?.context.orders, 2)
   })
 
-  it("F9: of equal margins the position that was opened first, a short by a purchase", () => {
+  it("F9: of equal margins it closes the position that was opened first, a short position by a purchase", () => {
     const facts = marketsAt({ [perp]: { price: "60000" }, [gold]: { price: "6000" } })
     const state = accountOf({
       cash: "100",
@@ -153,7 +153,7 @@ describe("a close-out of positions", () => {
     assert.deepStrictEqual(sent(judged(state, facts)), [`BUY 1.0000 ${gold}`])
   })
 
-  it("F9: no order is larger than its market takes; the next slice goes as soon as one is filled", () => {
+  it("F9: no order is larger than its market accepts; the next slice is sent as soon as one is filled", () => {
     const small = marketsWith({ maxQty: "0.06" })
     const first = judged(accountOf({ cash: "600", positions: [{ netQty: "0.1" }] }), at55, { markets: small })
     assert.deepStrictEqual(sent(first), [`SELL 0.0600 ${perp}`])
@@ -161,7 +161,7 @@ describe("a close-out of positions", () => {
     assert.deepStrictEqual(sent(next), [`SELL 0.0400 ${perp}`])
   })
 
-  it("F9: what a market did not fill whole is tried again after a second, other positions meanwhile", () => {
+  it("F9: the unfilled rest of an order is sent again after a second, other positions meanwhile", () => {
     const alone = judged(accountOf({ cash: "600", positions: [{ netQty: "0.1" }] }), at55)
     const part = judged(committed(alone), at55, { now: contractsNow + 10, act: fills("52000", "0.02") })
     assert.deepStrictEqual(sent(part), [])
@@ -173,7 +173,7 @@ describe("a close-out of positions", () => {
     assert.deepStrictEqual(sent(other), [`SELL 1.0000 ${gold}`])
   })
 
-  it("D23: a market that gives nothing is asked ever more rarely, and once a second again after a fill", () => {
+  it("D23: a market without a counterparty is tried at growing intervals, and once a second again after a fill", () => {
     let now = contractsNow
     const first = judged(accountOf({ cash: "600", positions: [{ netQty: "0.1" }] }), at55)
     let state = committed(first)
@@ -199,7 +199,7 @@ describe("a close-out of positions", () => {
     assert.deepStrictEqual(sent(later), [`SELL 0.0800 ${perp}`])
   })
 
-  it("F9: goes outward from the mark: 1 %, 2 %, then as far as the equity pays, and further only by the hand of staff", () => {
+  it("F9: its limits move away from the mark: 1 %, 2 %, then as far as the equity pays, and further only by a command of staff", () => {
     const bounds: Array<string | null> = []
     // The equity is 200 against a value of 5,500. That pays 3.57 % with the commission.
     const first = judged(accountOf({ cash: "700", positions: [{ netQty: "0.1" }] }), at55)
@@ -247,7 +247,7 @@ describe("a close-out of positions", () => {
     assert.strictEqual(working(rest).context.venuePrice, "54450.0")
   })
 
-  it("F9: in a close-out resting limits beyond the step are cancelled, and stops get the step as their bound", () => {
+  it("F9: in a close-out resting limits beyond the present step are cancelled, and stops get the step as their bound", () => {
     const closing = { side: "SELL", qty: "0.0100", reduceOnly: true } as const
     const resting = (price: string) => ({ ...closing, price, venuePrice: price })
     const stop = (boundBps: number) => {
@@ -268,7 +268,7 @@ describe("a close-out of positions", () => {
     )
   })
 
-  it("F13: outside a close-out the dearest orders are cancelled until the equity covers the others", () => {
+  it("F13: outside a close-out the most expensive orders are cancelled until the equity covers the others", () => {
     const resting = (over: Partial<OrderInput>) => ({
       ...over,
       side: over.side ?? "BUY",
@@ -291,7 +291,7 @@ describe("a close-out of positions", () => {
     ])
   })
 
-  it("D23: where nobody takes the other side nothing is sent or written, until somebody does", () => {
+  it("D23: without a counterparty nothing is sent or written, until there is one", () => {
     const nobody: ClosingMarkets = { ...allTrade, quoted: () => ({ ...allTrade.quoted(perp), bestBid: null }) }
     const state = accountOf({ cash: "600", positions: [{ netQty: "0.1" }] })
     const waits = judged(state, at55, { markets: nobody })
@@ -310,7 +310,7 @@ describe("a close-out of positions", () => {
     assert.deepStrictEqual(sent(short), [`BUY 0.1000 ${perp}`], "a short needs somebody who sells")
   })
 
-  it("D23: it says what it waits for; a market before a mark", () => {
+  it("D23: it shows what it waits for; a market before a mark", () => {
     const stale = { price: "55000", at: contractsNow - 10_001 }
     const first = judged(accountOf({ cash: "600", positions: [{ netQty: "0.1" }] }), at55)
     const state = committed(first)
@@ -329,7 +329,7 @@ describe("a close-out of positions", () => {
       "the venue can not be reached"
     ],
     ["its market is gone", refuse(unknown("Market")), `${perp} is not listed`]
-  ])("D23: where %s it says so", (_case, found, why) => {
+  ])("D23: where %s it shows that", (_case, found, why) => {
     const waits = judged(accountOf({ cash: "600", positions: [{ netQty: "0.1" }] }), at55, {
       markets: { ...allTrade, find: () => found }
     })
@@ -337,7 +337,7 @@ describe("a close-out of positions", () => {
     assert.include(audited(waits), `closeout.wait: ${why}`)
   })
 
-  it("F9: what is less than a lot of a market that has made its lots coarser waits, and nothing is rounded up", () => {
+  it("F9: a rest below a lot of a market with larger lots waits, and nothing is rounded up", () => {
     const waits = judged(accountOf({ cash: "600", positions: [{ netQty: "0.1" }] }), at55, {
       markets: marketsWith({ qtyStep: "1" })
     })
@@ -352,7 +352,7 @@ describe("a close-out of positions", () => {
     assert.deepStrictEqual(sent(rounded), [`SELL 0.1000 ${perp}`])
   })
 
-  it("F3: no order goes where the mark is stale or the venue has halted trading; it waits where that is everywhere", () => {
+  it("F3: no order is sent where the mark is stale or the venue has halted trading; the close-out waits where that is true of every market", () => {
     const stale = { price: "55000", at: contractsNow - 10_001 }
     const one = marketsAt({ [perp]: stale, [gold]: { price: "4000" } })
     assert.deepStrictEqual(sent(judged(accountOf({ cash: "700", positions: both }), one)), [`SELL 1.0000 ${gold}`])
@@ -370,7 +370,7 @@ describe("a close-out of positions", () => {
     )
   })
 
-  it("F9, A2-101: orders that could open are cancelled first and waited for, two seconds at the most", () => {
+  it("F9, A2-101: opening orders are cancelled first and waited for, two seconds at the most", () => {
     const orders = [{ qty: "0.0100" }, { reduceOnly: true, side: "SELL" as const }, { ...spotInput }]
     const first = judged(accountOf({ cash: "600", positions: [{ netQty: "0.1" }], orders }), at55)
     assert.deepStrictEqual([episodes(first), called(first)], [["CANCELLING"], ["cancelOrder", "cancelOrder"]])
@@ -387,7 +387,7 @@ describe("a close-out of positions", () => {
     assert.deepStrictEqual(sent(judged(state, at55, { now: contractsNow + 2_000 })), [`SELL 0.1000 ${perp}`])
   })
 
-  it("F9: goes on as soon as the cancels are in, and ends where what they give back is enough", () => {
+  it("F9: continues as soon as the cancels are confirmed, and ends if the money that they release suffices", () => {
     const orders = [{ qty: "0.0100" }]
     const first = judged(accountOf({ cash: "600", positions: [{ netQty: "0.1" }], orders }), at55)
     const next = judged(committed(first), at55, {
@@ -417,7 +417,7 @@ describe("a close-out of positions", () => {
     assert.deepStrictEqual(end.draft.written("clients")[0]?.context.restrictions, [])
   })
 
-  it("F10: nothing is written off while an order is in flight, or the hold of a dying purchase is out", () => {
+  it("F10: nothing is written off while an order is in flight, or the hold of an order that is being cancelled exists", () => {
     const spot = [{ ...spotInput }]
     const first = judged(accountOf({ cash: "400", positions: [{ netQty: "0.1" }], orders: spot }), at55)
     const closing = judged(committed(first), at55, { now: contractsNow + 2_000 })
@@ -430,7 +430,7 @@ describe("a close-out of positions", () => {
     assert.isTrue(later.draft.isEmpty, "its cancel is not confirmed")
   })
 
-  it("F10: a professional's cash stays below zero", () => {
+  it("F10: a professional's cash stays negative", () => {
     const state = accountOf({ cash: "50", positions: [{ netQty: "0.1" }], client: { categorization: "PROFESSIONAL" } })
     const first = judged(state, at55)
     const end = judged(committed(first), at55, { now: contractsNow + 10, act: fills("55000") })
@@ -438,10 +438,10 @@ describe("a close-out of positions", () => {
   })
 })
 
-describe("what is open in perpetuals", () => {
+describe("an open position in a perpetual", () => {
   const account = { cash: "1000", positions: [{ netQty: "0.1" }], orders: [{ qty: "0.0100" }] }
 
-  it("D1: stands in the way of the account's end, and of a payment by staff", () => {
+  it("D1: prevents the account's closure, and a payment by staff", () => {
     const state = accountOf(account)
     const open = ["Orders are working: 1 ACKED.", "Positions are open: 1 OPEN."]
     assert.deepStrictEqual(openInMailbox(state), open)
@@ -449,7 +449,7 @@ describe("what is open in perpetuals", () => {
     assert.deepStrictEqual(openInMailbox(accountOf({ cash: "1000" })), [])
   })
 
-  it("F3: keeps money in while a mark that it is judged by is stale", () => {
+  it("F3: blocks withdrawals while its mark is stale", () => {
     const usdc = (facts: Facts) => {
       const at = accountIn(accountOf({ ...account, orders: [] }), facts)
       return moneyOutRefusal({ ...freeMoney(at, "USDC"), restrictions: [], paused: false }, 1n)

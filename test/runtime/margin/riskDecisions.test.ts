@@ -158,7 +158,7 @@ describe("an account's recorded risk state", () => {
     assert.isTrue(turn.draft.isEmpty)
   })
 
-  it("D23: says an entry once, and nothing while it stands", () => {
+  it("D23: reports an entry once, and nothing while the state stays", () => {
     const turn = judged(opened({ cash: "50", contracts: 2 }), at("60000"))
     assert.deepStrictEqual(kinds(turn), ["MARGIN_CALL"])
     assert.isTrue(judged(committed(turn), at("59999")).draft.isEmpty)
@@ -168,7 +168,7 @@ describe("an account's recorded risk state", () => {
 describe("a close-out", () => {
   const low = at("59000")
 
-  it("F9: restricts, and asks for every contract at once; it ends as soon as what is left is enough", () => {
+  it("F9: restricts, and requests the close of every contract at once; it ends as soon as the rest suffices", () => {
     const first = judged(opened({ cash: "30", contracts: 2 }), low)
     assert.deepStrictEqual(called(first), ["tearUp T-1", "tearUp T-2"])
     assert.deepStrictEqual(
@@ -184,7 +184,7 @@ describe("a close-out", () => {
     assert.deepStrictEqual(kinds(one), ["BARRIER_SETTLED", "MARGIN_CALL"])
   })
 
-  it("F10: what is missing once nothing is open is put back, in the same commit, to exactly zero", () => {
+  it("F10: the missing amount once nothing is open is credited, in the same commit, to exactly zero", () => {
     const first = judged(opened({ cash: "5", contracts: 1 }), low)
     const end = judged(committed(first), low, contractsNow + 10, (turn) => ends(turn, 1, "57100", "TORN_UP"))
     const [episode] = end.draft.written("closeOuts")
@@ -201,7 +201,7 @@ describe("a close-out", () => {
     assert.deepStrictEqual([stateIn(end), episodes(end)], [["NORMAL"], ["DONE"]])
   })
 
-  it("F10: where the last contract's end leaves less than nothing, the episode begins and ends with it, unrestricted", () => {
+  it("F10: where the last contract's end leaves a negative balance, the episode begins and ends with it, unrestricted", () => {
     const called = judged(opened({ cash: "20", contracts: 1 }), at("60000"))
     assert.deepStrictEqual(stateIn(called), ["MARGIN_CALL"])
     const end = judged(committed(called), at("56900"), contractsNow + 10, (turn) =>
@@ -217,7 +217,7 @@ describe("a close-out", () => {
     })
   })
 
-  it("F10: a professional is owed nothing: cash stays below zero, and no episode begins for it alone", () => {
+  it("F10: a professional gets no credit: cash stays negative, and no episode begins for it alone", () => {
     const account = { cash: "5", contracts: 1, categorization: "PROFESSIONAL" } as const
     const first = judged(opened(account), low)
     const end = judged(committed(first), low, contractsNow + 10, (turn) => ends(turn, 1, "57100", "TORN_UP"))
@@ -228,7 +228,7 @@ describe("a close-out", () => {
     assert.deepStrictEqual(later.state.one("clients")?.context.restrictions, ["CLOSE_OUT"])
   })
 
-  it("F9, A2-101: requests to open are cancelled first and waited for, two seconds at the most", () => {
+  it("F9, A2-101: opening requests are cancelled first and waited for, two seconds at the most", () => {
     const first = judged(opened({ cash: "5", contracts: 1, request: "OPEN" }), low)
     assert.deepStrictEqual([episodes(first), called(first)], [["CANCELLING"], ["cancelRequest R-1-c1"]])
     const state = committed(first)
@@ -259,7 +259,7 @@ describe("a close-out", () => {
     assert.deepStrictEqual(called(refused), ["cancelRequest R-1-c1"])
   })
 
-  it("F10: a request whose end the venue has not said within two seconds is withdrawn, and no close-out waits for it for ever", () => {
+  it("F10: a request whose end the venue has not reported within two seconds is withdrawn, and no close-out waits for it without end", () => {
     const first = judged(opened({ cash: "-3", request: "ELAPSED" }), low)
     assert.deepStrictEqual([episodes(first), called(first), posted(first)], [["CANCELLING"], [], []])
     const state = committed(first)
@@ -274,7 +274,7 @@ describe("a close-out", () => {
     assert.deepStrictEqual([episodes(told), posted(told).length], [["DONE"], 1])
   })
 
-  it("F9: a tear-up that the venue refused is asked for again after a second, under a new name", () => {
+  it("F9: a tear-up that the venue refused is requested again after a second, under a new ref", () => {
     const first = judged(opened({ cash: "5", contracts: 1 }), low)
     const refused = judged(committed(first), low, contractsNow + 10, (turn) => {
       const row = contractInTurn(turn, 1)
@@ -287,7 +287,7 @@ describe("a close-out", () => {
     assert.deepStrictEqual(called(judged(state, low, contractsNow + 1_000)), ["tearUp T-1-2"])
   })
 
-  it("F3: waits for a fresh mark once it has begun, and asks as soon as there is one", () => {
+  it("F3: waits for a fresh mark once it has begun, and requests closes as soon as there is one", () => {
     const first = judged(opened({ cash: "5", contracts: 1 }), low)
     const failed = judged(committed(first), stale("59000"), contractsNow + 10, (turn) => {
       const row = contractInTurn(turn, 1)
@@ -298,7 +298,7 @@ describe("a close-out", () => {
     assert.deepStrictEqual(called(judged(committed(failed), low, contractsNow + 2_000)), ["tearUp T-1-2"])
   })
 
-  it("F9: ends as soon as enough is held again; the restriction stands until the account is NORMAL", () => {
+  it("F9: ends as soon as the equity suffices again; the restriction stays until the account is NORMAL", () => {
     const first = judged(opened({ cash: "30", contracts: 2 }), low)
     const better = judged(committed(first), at("60000"))
     assert.deepStrictEqual([episodes(better), stateIn(better)], [["DONE"], ["MARGIN_CALL"]])
@@ -309,7 +309,7 @@ describe("a close-out", () => {
     assert.deepStrictEqual([stateIn(normal), kinds(normal)], [["NORMAL"], ["RESTRICTION_LIFTED"]])
   })
 
-  it("F9: what an accept opens meanwhile joins the episode", () => {
+  it("F9: a contract that an accept opens meanwhile joins the episode", () => {
     const first = judged(opened({ cash: "5", contracts: 1 }), low)
     const joined = judged(committed(first), low, contractsNow + 10, (turn) =>
       turn.draft.put("barrierContracts", contractRow(2))
@@ -318,7 +318,7 @@ describe("a close-out", () => {
     assert.strictEqual(joined.draft.written("closeOuts")[0]?.context.contracts, 2)
   })
 
-  it("A3-10: stands beside another restriction, and is lifted alone", () => {
+  it("A3-10: exists beside another restriction, and is lifted alone", () => {
     const first = judged(opened({ cash: "5", contracts: 1, restrictions: ["NO_NEW_RISK"] }), low)
     assert.deepStrictEqual(restrictionsIn(first), ["CLOSE_OUT", "NO_NEW_RISK"])
     const end = judged(committed(first), low, contractsNow + 10, (turn) => ends(turn, 1, "57100", "TORN_UP"))

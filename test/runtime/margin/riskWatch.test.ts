@@ -48,24 +48,26 @@ const started = ({ stored, whileReading, state, ordering = [], facts = () => atH
     ({ watch, mark, commit }) => ({ watch, commit, mark: (price: string) => mark(perp, price) })
   )
 
-describe("what the risk index is fed with", () => {
-  it.effect("a mark with more accounts than are gone through at once does not come back over a later one", () =>
-    Effect.gen(function* () {
-      const { watch, mark } = yield* started({ stored: Array.from({ length: 3_000 }, (_, at) => account(at + 1)) })
-      mark("151")
-      mark("120")
-      yield* watch.catchUp
-      assert.strictEqual(watch.index.waiting, 0)
-      // At 120 it has lost all its money, at 151 it has recovered.
-      watch.index.put(account(9_000, { cash: 5n, entry: "140" }))
-      assert.deepStrictEqual(
-        watch.index.takeDue(2).map(({ clientId }) => clientId),
-        [9_000]
-      )
-    })
+describe("accounts that the risk index receives", () => {
+  it.effect(
+    "an older mark does not come back over a later one, although it concerns more accounts than one pass reads",
+    () =>
+      Effect.gen(function* () {
+        const { watch, mark } = yield* started({ stored: Array.from({ length: 3_000 }, (_, at) => account(at + 1)) })
+        mark("151")
+        mark("120")
+        yield* watch.catchUp
+        assert.strictEqual(watch.index.waiting, 0)
+        // At 120 it has lost all its money, at 151 it has recovered.
+        watch.index.put(account(9_000, { cash: 5n, entry: "140" }))
+        assert.deepStrictEqual(
+          watch.index.takeDue(2).map(({ clientId }) => clientId),
+          [9_000]
+        )
+      })
   )
 
-  it.effect("an account of which something is committed while it is read is read again", () =>
+  it.effect("an account with a commit during its read is read again", () =>
     Effect.gen(function* () {
       const balance = { ...sampleRows(1).balances, currency: "USDC" as const, cash: 0n }
       const position = { ...sampleRows(1).positions, symbol: perp, netQty: "1", avgEntry: "100" }
@@ -88,7 +90,7 @@ describe("what the risk index is fed with", () => {
     })
   )
 
-  it.effect("an account that can't be read ends nothing, and is tried again", () =>
+  it.effect("an account that can't be read does not end the watch, and is read again", () =>
     Effect.gen(function* () {
       const { watch, commit } = yield* started({
         stored: [account(1)],

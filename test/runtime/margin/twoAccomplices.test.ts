@@ -29,8 +29,8 @@ import { WatchedTraders } from "./WatchedTraders.ts"
 /** The deep tier runs thousands of sequences. */
 const timeout = isDeep ? 900_000 : 30_000
 
-describe("two accomplices in thin books", () => {
-  it("F13: what opens at the market trades no further than its slippage allowance, the rest ends with that reason", () => {
+describe("two accomplices in books with little quantity", () => {
+  it("F13: an opening order at the market trades no further than its slippage allowance, the rest ends with that reason", () => {
     const world = begun()
     offer(world, "SELL", "60010.0", "0.0100")
     offer(world, "SELL", "66000.0", "0.5000")
@@ -40,7 +40,7 @@ describe("two accomplices in thin books", () => {
     assertPaid(world)
   })
 
-  it("F13: what only reduces trades no further than every account can pay, at the market, as a stop and by its limit", () => {
+  it("F13: a reducing order trades no further than every account can pay, at the market, as a stop and by its limit", () => {
     const world = begun()
     offer(world, "SELL", "60000.0", "0.1000")
     world.place(0, { symbol: perp, side: "BUY", type: "LIMIT", price: "60000.0", qty: "0.1000" })
@@ -65,7 +65,7 @@ describe("two accomplices in thin books", () => {
     assertPaid(world)
   })
 
-  it("F13: the same money never stands behind the loss at once of two orders, nor leaves beside it", () => {
+  it("F13: the same money never covers the immediate loss of two orders, and is not withdrawn beside one", () => {
     const world = begun()
     // At twenty times a limit a tenth above the mark loses twice its margin.
     const dear = { symbol: gold, side: "BUY", type: "LIMIT", price: "4400.0" } as const
@@ -121,7 +121,7 @@ describe("two accomplices in thin books", () => {
     assertPaid(world)
   })
 
-  it("F9, F13: while the marks rest, nothing that they do makes the house pay", { timeout }, () => {
+  it("F9, F13: while the marks stay, nothing that they do makes the house pay", { timeout }, () => {
     let traded = 0
     fc.assert(
       fc.property(startAt(50, 50, 60, 75, 100), fc.array(act, { minLength: 10, maxLength: 50 }), (begins, acts) => {
@@ -140,7 +140,7 @@ describe("two accomplices in thin books", () => {
     assert.isAbove(traded, 40)
   })
 
-  it("F13: a resting order that the equity no longer covers is cancelled while the mark drifts", () => {
+  it("F13: a resting order that the equity no longer covers is cancelled while the mark moves", () => {
     const world = begun()
     assert.isTrue(world.place(0, { symbol: gold, side: "BUY", type: "LIMIT", price: "4000.0", qty: "4.8000" }))
     assert.isTrue(world.place(0, { symbol: perp, side: "BUY", type: "LIMIT", price: "55000.0", qty: "0.0010" }))
@@ -171,7 +171,7 @@ describe("two accomplices in thin books", () => {
     return world
   }
 
-  it("F9: a close-out of a second narrows the bounds of stops and legs; afterwards they are as they were, and protect", () => {
+  it("F9: a close-out of a second narrows the bounds of stops and legs; afterwards they are as before, and protect", () => {
     const world = guarded("0.0500")
     offer(world, "SELL", "4000.0", "2.0000", gold)
     world.place(0, { symbol: gold, side: "BUY", type: "LIMIT", price: "4000.0", qty: "2.0000" })
@@ -188,7 +188,7 @@ describe("two accomplices in thin books", () => {
     assert.strictEqual(world.netQty(0, perp), "0.0000")
   })
 
-  it("F13: a categorization and another leverage leave stops, legs and a passed take profit alone while the equity covers them", () => {
+  it("F13: a categorization and another leverage change no stops, legs or passed take profit while the equity covers them", () => {
     const world = guarded("0.1000")
     world.categorize(0, "PROFESSIONAL")
     drift(world, perp, { steps: 10, away: 50 })
@@ -202,7 +202,7 @@ describe("two accomplices in thin books", () => {
   })
 
   it(
-    "F9, F13: with moves, the house pays no more than each move beyond the equity, and 2 % of what is closed",
+    "F9, F13: when marks jump, the house pays no more than each jump beyond the equity, and 2 % of the closed value",
     { timeout },
     () => {
       let paid = 0

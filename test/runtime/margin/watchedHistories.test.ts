@@ -234,8 +234,8 @@ const play = (seed: number, steps: number) =>
     return named
   })
 
-describe("F13: the watch over an account's orders", () => {
-  it.effect("names the account wherever fresh rows need a change of its orders", () =>
+describe("F13: the watch of an account's orders", () => {
+  it.effect("names the account wherever current rows need a change of its orders", () =>
     Effect.gen(function* () {
       let named = 0
       for (let seed = 1; seed <= 12; seed++) named += yield* play(seed, 60)

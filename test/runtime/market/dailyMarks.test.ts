@@ -7,7 +7,7 @@ const day = 86_400_000
 const mark = (price: string, at: number) => ({ price: new MoneyDecimal(price), places: 1, at, current: true })
 
 describe("marksOf", () => {
-  it("STS-28: the mark of midnight itself and the last one before it; none that is younger, or a day old", () =>
+  it("STS-28: the mark of midnight itself and the last one before it; none that is later, or a day old", () =>
     assert.deepStrictEqual(
       marksOf(
         10 * day,

@@ -179,7 +179,7 @@ describe("A2-115: the marks around a time", () => {
     assert.strictEqual(bandIn(marksOf(...marks), at), band)
   })
 
-  it("an hour back they are known by the minute", () => {
+  it("an hour back they are stored by the minute", () => {
     const marks = new RecentMarks()
     const price = (second: number) => new MoneyDecimal(second < 600 ? 10 : 20)
     for (let second = 0; second <= 3_600; second++) marks.add(price(second), start + second * 1_000, false)
@@ -188,7 +188,7 @@ describe("A2-115: the marks around a time", () => {
     assert.isNull(bandIn(marks, -6_000), "before the first")
   })
 
-  it("two days back they are known by the hour", () => {
+  it("two days back they are stored by the hour", () => {
     const marks = new RecentMarks()
     const [usual, low] = [new MoneyDecimal(10), new MoneyDecimal(7)]
     for (let second = 0; second <= 2 * 86_400; second += 4) {
@@ -198,7 +198,7 @@ describe("A2-115: the marks around a time", () => {
     assert.deepStrictEqual([inHour(1.6), inHour(5), inHour(47.9)], ["7 to 10", "10 to 10", "10 to 10"])
   })
 
-  it("a listing says nothing of what comes after it, but that a market is delisted", () => {
+  it("a listing tells nothing about later times, except that a market is delisted", () => {
     const symbol = "BTC-USDC-PERP"
     const mirror = new MarketMirror(defaultMarketTerms)
     const listing = (at: number, changed: object = {}) => ({
@@ -249,7 +249,7 @@ describe("A2-115: the marks around a time", () => {
     assert.isTrue(isListedAt(7_999))
   })
 
-  it("losses take no places: hundreds of them forget no earlier hour", () => {
+  it("losses take no space: hundreds of them displace no earlier hour", () => {
     const marks = new RecentMarks()
     const price = new MoneyDecimal(10)
     const hour = 3_600_000
@@ -294,7 +294,7 @@ describe("A2-115: the marks around a time", () => {
     assert.strictEqual(bandAt(14_700), "60000 to 60000")
   })
 
-  it("a mark that comes late widens the band of its time, and does not end a loss; one that is too late counts for nothing", () => {
+  it("a late mark widens the band of its time, and does not end a loss; a mark that is too late does not count", () => {
     const late = marksOf([0, 60], [2_000, 60], [1_999, 57], [3_000, 60])
     assert.strictEqual(bandIn(late, 1_999), "57 to 60")
     assert.isFalse(late.add(new MoneyDecimal(50), start + 2_500, true))

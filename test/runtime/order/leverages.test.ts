@@ -65,7 +65,7 @@ describe("a choice of leverage", () => {
     assert.strictEqual(state.all("orders")[0]?.context.leverage, 10)
   })
 
-  it("A2-50: the stored one again is answered and writes nothing, in a close-out and on stale marks too", () => {
+  it("A2-50: the stored choice again is answered and writes nothing, in a close-out and on stale marks too", () => {
     const stale = marketsAt({ [perp]: { price: "60000", at: 5 } })
     const restrictions = { ...clientOf(accountOf(account)).context, restrictions: ["CLOSE_OUT" as const] }
     const turn = turnAt(accountOf({ ...account, chosen: { [perp]: 5 }, client: { context: restrictions } }), stale)
@@ -75,7 +75,7 @@ describe("a choice of leverage", () => {
     assert.isTrue(turn.draft.isEmpty)
   })
 
-  it("A2-10, A2-88: the cap goes by class and categorization; the cap itself is a choice like another", () => {
+  it("A2-10, A2-88: the cap depends on class and categorization; the cap itself is a choice like another", () => {
     const turn = turnAt(accountOf(account), at60)
     assert.strictEqual(shown(choose(turn, 11)), "Invalid")
     assert.deepInclude(shown(choose(turn, 20, { symbol: gold })), { cap: 20, chosen: 20 })
@@ -85,7 +85,7 @@ describe("a choice of leverage", () => {
     assert.deepInclude(shown(choose(professional, 50)), { cap: 50, chosen: 50 })
   })
 
-  it("A2-50: forced into a margin call, the account is judged in the same commit", () => {
+  it("A2-50: a forced choice that causes a margin call: the account is judged in the same commit", () => {
     const turn = turnAt(accountOf({ cash: "1000", positions: [{ netQty: "0.1" }] }), at60)
     assert.strictEqual(shown(choose(turn, 5)), "MarginBreach")
     assert.isTrue(turn.draft.isEmpty)
@@ -136,7 +136,7 @@ const someAccount = fc.record({
 })
 
 describe("any choice on any account", () => {
-  it("A2-50: is refused only where more is tied up than is there; force makes what the refusal foretold", () => {
+  it("A2-50: is refused only where it ties up more than there is; force writes what the refusal predicted", () => {
     fc.assert(
       fc.property(someAccount, ({ cash, held, orders, mark, from, to }) => {
         const facts = marketsAt({ [perp]: { price: mark } })
@@ -190,7 +190,7 @@ describe("another categorization", () => {
     assert.deepStrictEqual(marginIn(committed(turn), at60), [micro("600"), 0n])
   })
 
-  it("A2-102: nothing is written where it is refused; a forced one is judged as the client it has become", () => {
+  it("A2-102: a refused change writes nothing; a forced one is judged by the client's new categorization", () => {
     const client = { categorization: "PROFESSIONAL" } as const
     const turn = turnAt(accountOf({ ...held, cash: "500", client }), at60)
     assert.isFalse(categorize(turn, "RETAIL").ok)
@@ -213,7 +213,7 @@ describe("another categorization", () => {
   })
 })
 
-describe("losses to tell", () => {
+describe("reported losses", () => {
   const looked = (price: string, { at = contractsNow } = {}) => {
     const facts = marketsAt({ [perp]: { price, at }, [gold]: { price: "4000" } })
     const positions = [{ netQty: "0.1" }, { symbol: gold, netQty: "-1", avgEntry: "3000" }]
@@ -225,7 +225,7 @@ describe("losses to tell", () => {
     ])
   }
 
-  it("A2-89: go by the margin at the leverage in force, each position for itself", () => {
+  it("A2-89: depend on the margin at the leverage in force, each position for itself", () => {
     // Gold: a loss of 1,000 on a margin of 150. Bitcoin: a margin of 1,200, so a fall of 1,200 is a tenth.
     assert.deepStrictEqual(looked("60000"), [[gold, 660]])
     assert.deepStrictEqual(looked("58800.1"), [[gold, 660]])
@@ -235,7 +235,7 @@ describe("losses to tell", () => {
     ])
   })
 
-  it("A2-89: a mark that is not fresh tells nothing of its own market", () => {
+  it("A2-89: a mark that is not fresh reports nothing for its own market", () => {
     assert.deepStrictEqual(looked("50000", { at: contractsNow - 10_001 }), [[gold, 660]])
   })
 })

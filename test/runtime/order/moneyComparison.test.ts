@@ -55,23 +55,23 @@ const breaksOf = (turn: Turn) =>
   turn.draft.written("reconBreaks").map(({ amount, context }) => [amount, context.pausesMoneyOut])
 
 describe("A2-103: the money of a client", () => {
-  it("what was posted against the venue's account, with the results of perpetuals put back to their trades, is the venue's figure", () => {
+  it("the postings against the venue's account, with the results of perpetuals assigned to their trades, equal the venue's figure", () => {
     assert.deepStrictEqual(moneyDifferences(look()), [])
     const none = look({ ours: { balances: [], totals: undefined }, account: null, taken: 0 })
     assert.deepStrictEqual(moneyDifferences(none), [])
   })
 
-  it("every entry that is posted against the house account `venue` is held against a kind of the venue's money", () => {
+  it("every entry that is posted against the house account `venue` is compared with a kind of the venue's money", () => {
     for (const [entry, { house, venue }] of Object.entries(postingRules))
       assert.strictEqual(house?.(1) === venueAccount, venue !== null, entry)
   })
 
-  it("F12: the venue's fees are none of it", () => {
+  it("F12: the venue's fees are not a part of it", () => {
     const money: ReadonlyArray<VenueMoney> = [trades("-490"), { kind: "fees", asset: "USDC", amount: "-3" }]
     assert.deepStrictEqual(moneyDifferences(look({ account: { sequence: 7, money } })), [])
   })
 
-  it("A2-103: what swaps have taken and brought is part of it", () => {
+  it("A2-103: payments for swaps and payments from them are a part of it", () => {
     const money: ReadonlyArray<VenueMoney> = [trades("-490"), { kind: "swaps", asset: "BTC", amount: "-1" }]
     assert.deepStrictEqual(
       moneyDifferences(look({ account: { sequence: 7, money } })).map(({ asset, ours, theirs }) => [
@@ -94,7 +94,7 @@ describe("A2-103: the money of a client", () => {
     )
   })
 
-  it("an account that is older than what the venue keeps is not compared", () => {
+  it("an account that is older than the venue's records is not compared", () => {
     assert.deepStrictEqual(moneyDifferences(look({ account: { sequence: 7, money: null } })), [])
   })
 
@@ -111,7 +111,7 @@ describe("A2-103: the money of a client", () => {
     )
   })
 
-  it("counts when both looks see it, and what is on its way does not explain it", () => {
+  it("counts when both passes see it, and no call in flight explains it", () => {
     assert.lengthOf(standing(apart(), apart()), 1)
     assert.deepStrictEqual(standing([], apart()), [])
     // A difference of another size, or one to which the venue has added an event in the meantime.
@@ -127,7 +127,7 @@ describe("A2-103: the money of a client", () => {
     assert.lengthOf(standing(apart("-505", 8), apart("-505", 8)), 1)
   })
 
-  it("opens a break of the difference with both figures, which pauses money out, once while it stays the same", () => {
+  it("opens a break of the difference with both figures, which pauses outgoing money, once while it stays the same", () => {
     const turn = turnOf()
     assert.deepStrictEqual(settleMoneyDifferences(turn, apart()), [
       "The ledger has -490 USDC of the venue, and the venue's own books have -505."
@@ -150,7 +150,7 @@ describe("A2-103: the money of a client", () => {
     assert.deepStrictEqual(breaksOf(unpriced), [[1n, true]])
   })
 
-  it("nothing counts once the books have moved on, or when the turn itself has booked", () => {
+  it("nothing counts if the books have changed since, or if the turn itself has booked", () => {
     const booking = turnOf()
     booking.draft.put("balances", usdc)
     const moved = turnOf({ ...usdc, fromVenue: 1n })

@@ -25,7 +25,7 @@ const limit = (side: "BUY" | "SELL", price: string, qty = "0.0100", reduceOnly =
 })
 
 describe("orders outside a close-out", () => {
-  it("the fewest of the dearest are cancelled, with few looks at the whole account", () => {
+  it("the smallest number of the most expensive orders is cancelled, with few reads of the whole account", () => {
     // Each costs 10 dollars per step above the mark, and commission.
     const orders = Array.from({ length: 500 }, (_, step) => limit("BUY", `${60_000 + step}.0`))
     let looks = 0
@@ -49,7 +49,7 @@ describe("orders outside a close-out", () => {
     assert.isFalse(coversWithout(ids))
   })
 
-  it("reduce-only orders that take one another's place are cancelled until the rest is covered", () => {
+  it("reduce-only orders that replace one another are cancelled until the rest is covered", () => {
     // The position gains nothing; each order alone loses 400.
     const orders = ["56000.0", "56000.1", "56000.2", "59990.0"].map((price) => limit("SELL", price, "0.1000", true))
     const at = judgedAt({ cash: "350", positions: [{ netQty: "0.1" }], chosen: { [perp]: 10 }, orders }, sixty)
@@ -59,7 +59,7 @@ describe("orders outside a close-out", () => {
     )
   })
 
-  it("a conditional order that waits without a bound gets that of a new one, whatever the equity covers", () => {
+  it("a conditional order that waits without a bound gets that of a new order, whatever the equity covers", () => {
     const trigger = { source: "LAST", price: "59000.0", direction: "AT_OR_BELOW", limitPrice: null } as const
     const stop = { side: "SELL", type: "STOP_MARKET", price: null, venuePrice: null, qty: "0.1000", trigger } as const
     const withLimit = {

@@ -76,7 +76,7 @@ const there = reportOf(orderRow(7).context, 900, { qty: "0.1" })
 const trade = { tradeId: 70, side: "BUY", qty: "0.1", price: "60000" } as const
 
 describe("A2-103: positions, orders and trades", () => {
-  it("the same on both sides is no difference, whatever zeros follow", () => {
+  it("equal values on both sides are no difference, whatever zeros follow", () => {
     const look = compared({
       positions: [position],
       theirPositions: [
@@ -90,7 +90,7 @@ describe("A2-103: positions, orders and trades", () => {
     assert.deepStrictEqual(orderDifferences(look), [])
   })
 
-  it("a position: a break of the difference at the last mark, with both figures, that pauses money out", () => {
+  it("a position: a break of the difference at the last mark, with both figures, that pauses outgoing money", () => {
     const look = compared({ positions: [position], theirPositions: [{ symbol, netQty: "-0.05" }] })
     assert.deepStrictEqual(settled(turnOf({ positions: [position] }), look), {
       sentences: [`The position in ${symbol} is 0.1000 here and -0.05 at the venue.`],
@@ -100,7 +100,7 @@ describe("A2-103: positions, orders and trades", () => {
     assert.deepStrictEqual(settled(turnOf({ positions: [{ ...position, netQty: "0.2000" }] }), look).sentences, [])
   })
 
-  it("a position that the venue alone has counts against the service", () => {
+  it("a position that only the venue has counts against the service", () => {
     const look = compared({ theirPositions: [{ symbol, netQty: "0.5" }] })
     assert.deepStrictEqual(settled(turnOf({}), look).breaks, [[-30_500_000_000n, true]])
   })
@@ -114,7 +114,7 @@ describe("A2-103: positions, orders and trades", () => {
     assert.deepStrictEqual(settled(turnOf({}), compared({ theirOrders: [order] })).breaks, [[1n, false]])
   })
 
-  it("a working order of other terms: a break of its rest that pauses nothing", () => {
+  it("a working order with other terms: a break of its rest that pauses nothing", () => {
     const order = orderRow(7)
     for (const change of [{ price: "1.0" }, { side: "SELL" }, { reduceOnly: true }, { tif: "IOC" }] as const) {
       const look = compared({ orders: [order], theirOrders: [{ ...there, ...change }] })
@@ -125,7 +125,7 @@ describe("A2-103: positions, orders and trades", () => {
     }
   })
 
-  it("an order that works here alone, or with something else left: a break that pauses nothing", () => {
+  it("an order that works here alone, or with another rest: a break that pauses nothing", () => {
     const order = orderRow(7, "0.0400")
     const gone = compared({ orders: [order] })
     const [difference] = orderDifferences(gone)
@@ -141,7 +141,7 @@ describe("A2-103: positions, orders and trades", () => {
     assert.deepStrictEqual(settled(turnOf({}), gone), { sentences: [], breaks: [] })
   })
 
-  it("an order that works at the venue alone: a break that pauses nothing, and is asked for where it is ours", () => {
+  it("an order that works at the venue alone: a break that pauses nothing, and is queried if it is ours", () => {
     const look = compared({ theirOrders: [there, { ...there, id: 902, ref: null, price: "50000" }] })
     assert.deepStrictEqual(
       orderDifferences(look).map(({ orderId }) => orderId),
@@ -157,7 +157,7 @@ describe("A2-103: positions, orders and trades", () => {
     assert.deepStrictEqual(settled(turnOf({ orders: [orderRow(7)] }), compared({ theirOrders: [there] })).sentences, [])
   })
 
-  it("a trade that one side has not, or has otherwise: a break of its value that pauses money out", () => {
+  it("a trade that one side lacks, or has with other values: a break of its value that pauses outgoing money", () => {
     const look = compared({
       trades: {
         ours: [trade, { ...trade, tradeId: 72 }],
@@ -184,7 +184,7 @@ describe("A2-103: positions, orders and trades", () => {
     ])
   })
 
-  it("a difference is claimed once it is alarmed", () => {
+  it("a difference is claimed once its alarm is raised", () => {
     const look = compared({ theirPositions: [{ symbol, netQty: "0.5" }] })
     const turn = turnOf({})
     settleOrderDifferences(turn, orderDifferences(look))
@@ -233,7 +233,7 @@ describe("A2-44: the trades that both sides know", () => {
     )
   })
 
-  it("later than that only from the first one seen; with a gap or an unreadable event none", () => {
+  it("from a later event on only those since the first seen trade are known; with a gap or an unreadable event none", () => {
     assert.strictEqual(venueTrades([fill(70, 11)], { after: 10, last: 11 }).from, 70)
     assert.strictEqual(venueTrades([], { after: 10, last: 10 }).from, Number.POSITIVE_INFINITY)
     assert.strictEqual(venueTrades([fill(70, 12)], { after: 10, last: 12 }).from, Number.POSITIVE_INFINITY)
@@ -241,14 +241,14 @@ describe("A2-44: the trades that both sides know", () => {
     assert.strictEqual(from, Number.POSITIVE_INFINITY)
   })
 
-  it("what the venue does not keep any more is not missing there: its oldest events, or all of a quiet account", () => {
+  it("a trade that the venue no longer keeps is not missing there: its oldest events, or all of a quiet account", () => {
     const known = (events: ReadonlyArray<VenueEvent>) =>
       tradesKnownToBoth(bookedTrades([trade]), venueTrades(events, { after: 0, last: 2 }))
     assert.deepStrictEqual(known([]), { ours: [], theirs: [] })
     assert.deepStrictEqual(known([fill(71, 2)]), { ours: [], theirs: [] })
   })
 
-  it("what the venue has taken back is compared no more, nor what came before it", () => {
+  it("a trade that the venue has taken back is not compared any more, nor are the trades before it", () => {
     const bust = {
       number: 3,
       at: 1,
@@ -262,7 +262,7 @@ describe("A2-44: the trades that both sides know", () => {
     )
   })
 
-  it("of more trades than are read the newer half counts, whichever came late", () => {
+  it("of more trades than are read the newer half counts, whichever arrived late", () => {
     const newest = Array.from({ length: tradesCompared }, (_, n) => ({ ...trade, tradeId: 10_000 - n }))
     const late = newest.map((each, n) => (n === 3 ? { ...each, tradeId: 1 } : each))
     assert.strictEqual(bookedTrades(late).from, 10_001 - tradesCompared / 2)

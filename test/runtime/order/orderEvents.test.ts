@@ -198,7 +198,7 @@ describe("D6: while it works", () => {
     assert.deepStrictEqual([at.order.context.venueOrderId, at.trades, at.netQty], [900, [70], "0.0400"])
   })
 
-  it("an order that is further than its trades here infers none: it is asked for, and they are booked once", () => {
+  it("an order that is further than its trades here infers none: it is queried, and they are booked once", () => {
     const at = new Account()
     at.ended("O-1", "EXECUTED", { filledQty: "0.1", state: "FILLED" })
     assertOrder(at, "ACKED", "0")
@@ -251,7 +251,7 @@ describe("D6: while it works", () => {
     assertOrder(at, "PARTIAL", "0.0600")
   })
 
-  it("IOC and FOK remainders end it, POST_ONLY is refused by the venue", () => {
+  it("IOC and FOK remainders end the order, and the venue refuses POST_ONLY", () => {
     const ioc = new Account({ tif: "IOC", venueTif: "IOC" })
     ioc.filled({}, part)
     ioc.ended("O-1", "EXECUTED", ended)
@@ -267,7 +267,7 @@ describe("D6: while it works", () => {
 })
 
 describe("D6: cancels", () => {
-  it("one that the last trade overtakes: FILLED, and the cancel's refusal changes nothing", () => {
+  it("a cancel that the last trade overtakes: FILLED, and the cancel's refusal changes nothing", () => {
     const at = new Account()
     at.said({})
     at.cancel()
@@ -278,7 +278,7 @@ describe("D6: cancels", () => {
     assert.deepStrictEqual([at.trades, at.breaks], [[70], 0])
   })
 
-  it("one while SENT that comes before the order is sent again once that is there", () => {
+  it("a cancel while SENT that arrives before the order is sent again once the order has arrived", () => {
     const at = new Account()
     at.cancel()
     assert.sameMembers([...at.calls], ["O-1", "O-1-c1"])
@@ -290,7 +290,7 @@ describe("D6: cancels", () => {
     assertOrder(at, "CANCELLED", "0")
   })
 
-  it("one that never came is sent again; one that is refused leaves the order as it was", () => {
+  it("a cancel that never arrived is sent again; a refused one leaves the order as it was", () => {
     const at = new Account()
     at.said({})
     at.cancel()
@@ -307,7 +307,7 @@ describe("D6: cancels", () => {
     ["PENDING_TRIGGER", "0", { source: "MARK", price: "58000.0", direction: "AT_OR_BELOW", limitPrice: null }]
   ] as const
   // The transition table of the golden case: back to the previous live state.
-  it.each(live)("MATCH-014: one that is refused leaves an order %s", (state, filledQty, trigger) => {
+  it.each(live)("MATCH-014: a refused cancel leaves an order %s", (state, filledQty, trigger) => {
     const at = new Account({ trigger })
     const there = { filledQty, state: trigger === null ? "WORKING" : "WAITING" } as const
     if (state === "PARTIAL") at.filled({}, there)
@@ -319,7 +319,7 @@ describe("D6: cancels", () => {
     assertOrder(at, state, filledQty)
   })
 
-  it("an order that never came is cancelled where a cancel was asked for, else refused", () => {
+  it("an order that never arrived is cancelled if a cancel was requested, else refused", () => {
     const cancelled = new Account()
     cancelled.cancel()
     cancelled.ended("O-1", "VOID", null)
@@ -352,7 +352,7 @@ describe("D6: after the end", () => {
     assert.strictEqual(at.breaks, 1)
   })
 
-  it("one that still works at the venue when it is asked is cancelled there, once at a time, with a break", () => {
+  it("an order that still works at the venue when it is queried is cancelled there, one cancel at a time, with a break", () => {
     const at = new Account()
     at.ended("O-1", "VOID", null)
     at.said({})
@@ -362,7 +362,7 @@ describe("D6: after the end", () => {
     assert.deepStrictEqual([at.calls, at.breaks], [["O-1-c1"], 1])
   })
 
-  it("a word older than its end, such as the answer to an IOC that its end has overtaken, is no alarm", () => {
+  it("a report older than its end, such as the answer to an IOC that its end has overtaken, raises no alarm", () => {
     const at = new Account({ tif: "IOC", venueTif: "IOC" })
     at.said({ state: "CANCELLED", reason: "not filled at once" })
     at.ended("O-1", "EXECUTED", {})
@@ -372,7 +372,7 @@ describe("D6: after the end", () => {
     assert.deepStrictEqual([at.calls, at.breaks], [[], 0])
   })
 
-  it("an order that ended while the venue was asked is asked for once more before anything is believed", () => {
+  it("an order that ended while the venue was queried is queried again before any answer is believed", () => {
     const at = new Account()
     at.said({})
     at.said({ state: "CANCELLED" })
@@ -383,7 +383,7 @@ describe("D6: after the end", () => {
 })
 
 describe("A2-97: what the venue does by itself", () => {
-  it("a deleveraging is adopted once, without commission, and takes the market's working orders along", () => {
+  it("a deleveraging is adopted once, without commission, and ends the market's working orders", () => {
     const at = new Account()
     at.filled({}, part)
     const fill = at.trade({ tradeId: 80, orderId: 950, ref: null, side: "SELL", reason: "deleverage" })
@@ -408,7 +408,7 @@ describe("A2-97: what the venue does by itself", () => {
     assert.deepStrictEqual([at.netQty, adopted?.context.reduceOnly], ["0.0100", true])
   })
 
-  it("an execution of its own on a spot market, or in one that is unknown here, is set aside", () => {
+  it("an execution by the venue itself on a spot market, or in an unknown market, is set aside", () => {
     const at = new Account()
     at.filled({}, part)
     for (const symbol of ["BTC-USDC", "GONE-USDC-PERP"]) {
@@ -427,7 +427,7 @@ describe("A2-97: what the venue does by itself", () => {
     assert.deepStrictEqual([at.trades, at.rows("orders").length], [[70], 1])
   })
 
-  it("a trade that the venue takes back stays booked, as a break; of one that is none of ours nothing follows", () => {
+  it("a trade that the venue takes back stays booked, as a break; a trade that is not ours has no effect", () => {
     const at = new Account()
     at.filled({}, part)
     const bust = {

@@ -56,11 +56,11 @@ const misfits = ({ store }: TradingWorld) =>
 const pauses = ({ store }: TradingWorld) =>
   store.rows("timers").flatMap(({ name }) => (name.startsWith("venue.misfit:") ? [name] : []))
 
-describe("A2-115: an order of which the venue lies", () => {
+describe("A2-115: an order with false reports of the venue", () => {
   const { order: sample, fill: trade } = traded()
   const names = lieKinds.filter((name) => told(name, sample, trade) !== null)
 
-  it.each(names)("%s: nothing is booked, the hold stays, a break pauses the money once it stands", (name) => {
+  it.each(names)("%s: nothing is booked, the hold stays, a break pauses the money once the misfit stands", (name) => {
     const { world, id, order, fill } = traded()
     const lie = told(name, order, fill) ?? assert.fail("no lie")
     const held = world.picture.initialMargin
@@ -83,7 +83,7 @@ describe("A2-115: an order of which the venue lies", () => {
     assert.lengthOf(world.store.rows("venueQuarantine"), 1, "once, however often it is read")
   })
 
-  it("the truth ends it before it stands, and is booked", () => {
+  it("the true report ends the misfit before it stands, and is booked", () => {
     const { world, id, order, fill } = traded()
     const lie = told("false-fill-quantity", order, fill) ?? assert.fail("no lie")
     world.read(id, lie.order, [lie.fill])
@@ -96,7 +96,7 @@ describe("A2-115: an order of which the venue lies", () => {
     )
   })
 
-  it("after it stands the truth is booked as well, and the break stays with staff", () => {
+  it("after the misfit stands the true report is booked as well, and the break stays with staff", () => {
     const { world, id, order, fill } = traded()
     const lie = told("false-fill-side", order, fill) ?? assert.fail("no lie")
     for (let reads = 0; reads < 6; reads++) {
@@ -185,7 +185,7 @@ describe("A2-115: the marks by which an order was judged", () => {
     }
   }
 
-  it.each(Object.entries(unknownAgain))("%s, a lie that stands is booked by no read", (_, forget) => {
+  it.each(Object.entries(unknownAgain))("%s, a false report that stands is booked by no read", (_, forget) => {
     const stop = fired()
     stop.world.recent = marked(firedAt + 10_000)
     for (let reads = 0; reads <= 5; reads++) stop.read(lie)
@@ -196,7 +196,7 @@ describe("A2-115: the marks by which an order was judged", () => {
     assert.deepStrictEqual(netQty(stop), ["0.1000"])
   })
 
-  it.each(Object.entries(unknownAgain))("%s, the truth is booked by the kept marks", (_, forget) => {
+  it.each(Object.entries(unknownAgain))("%s, the true report is booked by the stored marks", (_, forget) => {
     const stop = fired()
     stop.world.recent = marked(firedAt + 10_000)
     stop.read(lie)
@@ -206,7 +206,7 @@ describe("A2-115: the marks by which an order was judged", () => {
     assert.deepStrictEqual(netQty(stop), ["0.0000"])
   })
 
-  it("never known, they set nothing aside", () => {
+  it("marks that were never known set nothing aside", () => {
     const stop = fired()
     stop.read(lie)
     assert.deepStrictEqual(netQty(stop), ["0.0000"])
@@ -281,7 +281,7 @@ describe("A2-115: a time whose marks are unknown", () => {
     )
   })
 
-  it("a mark that may still come is waited for, and a price within five times the band is not", () => {
+  it("a mark that may still arrive is waited for, and a price within five times the band is not set aside", () => {
     const recent = marked(now - 60 * second, now - 2 * second)
     const lost = now - 1_500
     assert.isTrue(judged({ ...recent, bandAt: () => null }, "6000000", lost)?.isEarly)
@@ -300,7 +300,7 @@ describe("A2-115: a time whose marks are unknown", () => {
     assert.isTrue(fits(marked(now - 900 * second, now - 200 * second), "1", now - 100 * second), "no mark since")
   })
 
-  it("an own trade and the first report of a stamp are at the time of their event", () => {
+  it("an own trade and the first report of a stamp have the time of their event", () => {
     const { world, id, order, fill } = traded()
     world.read(id, order, [fill])
     world.recent = marked(now - 10 * second, now)
@@ -434,7 +434,7 @@ describe("A2-97: the venue's own trades, booked in any order", () => {
     )
   })
 
-  it("one that does not fit waits while the service still reads an order, for a minute", () => {
+  it("a trade that does not fit waits while the service still reads an order, for a minute", () => {
     const buy: Traded = { units: 4, tradeId: 1, isOwn: false, isFound: false }
     const { world, client, own } = worldOf([buy])
     const [id = 0] = world.working

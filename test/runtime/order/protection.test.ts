@@ -44,7 +44,7 @@ describe("the protection of orders", () => {
     )
   })
 
-  it("A2-40: further fills amend the legs, one change in flight each, folded into the next", () => {
+  it("A2-40: further fills amend the legs, with one change in flight each, and the later changes are combined into the next", () => {
     const { world, parent } = filled(4)
     for (const lots of [1, 2, 1]) {
       world.others("SELL", 100, lots, "IOC")
@@ -70,7 +70,7 @@ describe("the protection of orders", () => {
     )
   })
 
-  it("A2-40: a leg is as large as what is held on the parent's side, and there is none while nothing is", () => {
+  it("A2-40: a leg is as large as the position on the parent's side, and there is none without a position", () => {
     const world = new ProtectedWorld()
     world.mark(105)
     world.others("BUY", 104, 6)
@@ -91,7 +91,7 @@ describe("the protection of orders", () => {
     )
   })
 
-  it("A2-40: what is sold by hand makes the legs smaller", () => {
+  it("A2-40: a manual sale makes the legs smaller", () => {
     const { world, parent } = filled(10)
     world.order({ qty: "7", side: "SELL", reduceOnly: true })
     world.settle()
@@ -101,7 +101,7 @@ describe("the protection of orders", () => {
     )
   })
 
-  it("A2-41: a leg that fires while its parent works cancels the other leg and the parent's rest", () => {
+  it("A2-41: a leg that triggers while its parent works cancels the other leg and the parent's rest", () => {
     const { world, parent } = filled(4)
     world.others("BUY", 121, 100)
     world.mark(121)
@@ -116,7 +116,7 @@ describe("the protection of orders", () => {
     assert.deepInclude(world.attachment(parent), { state: "CLOSED", live: false })
   })
 
-  it("D7: a stop that meets its own parent's order is sent again at MARKET once that is out of the book", () => {
+  it("D7: a stop that meets its own parent's order is sent again at MARKET once that order has left the book", () => {
     const { world, parent } = filled(4)
     world.mark(89)
     world.deliverEvent()
@@ -136,7 +136,7 @@ describe("the protection of orders", () => {
     assert.deepStrictEqual(world.working(), [])
   })
 
-  it("D7: a level that is passed already at the first fill is sent at MARKET, and again past its own parent", () => {
+  it("D7: a level that is already passed at the first fill is sent at MARKET, and again past its own parent", () => {
     const { world, parent } = filled(0)
     world.mark(88)
     world.others("SELL", 100, 4, "IOC")
@@ -150,7 +150,7 @@ describe("the protection of orders", () => {
     assert.deepInclude(world.attachment(parent), { state: "CLOSED", live: false })
   })
 
-  it("A2-40: one whose level the venue knows to be passed is sent again at MARKET", () => {
+  it("A2-40: a leg whose level is passed according to the venue is sent again at MARKET", () => {
     const { world, parent } = filled(0, { ...bought, qty: "4" })
     world.others("SELL", 100, 4, "IOC")
     world.mark(88)
@@ -167,7 +167,7 @@ describe("the protection of orders", () => {
     )
   })
 
-  it("D7: no legs of a parent that ends unfilled", () => {
+  it("D7: no legs for a parent that ends unfilled", () => {
     const { world, parent } = filled(0)
     world.cancel(parent)
     world.settle()
@@ -191,7 +191,7 @@ describe("the protection of orders", () => {
   const states = (world: ProtectedWorld, parent: number) => world.legsOf(parent).map(({ state }) => state)
   const idsOf = (world: ProtectedWorld, parent: number) => world.legsOf(parent).map(({ id }) => id)
 
-  it("D7: a leg that the venue refuses is placed again as it is, with growing pauses; the parent shows it", () => {
+  it("D7: a leg that the venue refuses is placed again unchanged, at growing intervals; the parent shows it", () => {
     const { world, parent } = refusedProfit()
     assert.deepStrictEqual(states(world, parent), ["REJECTED", "PENDING_TRIGGER"])
     const [first = 0, stop = 0] = idsOf(world, parent)
@@ -225,7 +225,7 @@ describe("the protection of orders", () => {
     assert.deepInclude(world.attachment(parent), { state: "ACTIVE", unplacedSince: null })
   })
 
-  it("D7: a refused leg is not placed again once its position is gone", () => {
+  it("D7: a refused leg is not placed again once its position is closed", () => {
     const { world, parent } = refusedProfit()
     world.order({ qty: "10", side: "SELL", reduceOnly: true })
     world.settle()
@@ -236,7 +236,7 @@ describe("the protection of orders", () => {
     assert.deepInclude(world.attachment(parent), { state: "CLOSED", live: false, unplacedSince: null })
   })
 
-  it("D7: its client's cancel of the refused order ends the attempts", () => {
+  it("D7: the client's cancel of the refused order ends the attempts", () => {
     const { world, parent } = refusedProfit()
     const [refused = 0, stop = 0] = idsOf(world, parent)
     world.cancel(refused)
@@ -251,7 +251,7 @@ describe("the protection of orders", () => {
     assert.deepInclude(world.attachment(parent), { state: "CLOSED", live: false })
   })
 
-  it("D7: a cancel of an older refused order takes the attempt along that is on its way", () => {
+  it("D7: a cancel of an older refused order also cancels the attempt in flight", () => {
     const { world, parent } = refusedProfit()
     world.refuseNext()
     world.fireTimer()
@@ -277,7 +277,7 @@ describe("the protection of orders", () => {
     assert.deepStrictEqual(states(world, parent), ["REJECTED", "REJECTED", "PENDING_TRIGGER"])
   })
 
-  it("D7: a stop that nobody takes at the market goes there again after a pause", () => {
+  it("D7: a stop without a counterparty at the market is sent there again after a pause", () => {
     const world = new ProtectedWorld()
     world.mark(100)
     world.others("SELL", 100, 4)
@@ -296,7 +296,7 @@ describe("the protection of orders", () => {
     assert.deepInclude(world.attachment(parent), { state: "CLOSED", live: false, unplacedSince: null })
   })
 
-  it("A2-41: a leg cancelled by hand leaves the other; both cancelled close it, and a further fill is protected anew", () => {
+  it("A2-41: a manual cancel of one leg leaves the other; cancels of both close the protection, and a further fill is protected again", () => {
     const { world, parent } = filled(4)
     const [profit, stop] = world.legsOf(parent)
     world.cancel(profit?.id ?? 0)
@@ -314,7 +314,7 @@ describe("the protection of orders", () => {
     ])
   })
 
-  it("A2-39: a position that is closed or turned by hand takes its legs along", () => {
+  it("A2-39: a position that is closed or turned by hand ends its legs", () => {
     const { world, parent } = filled(10)
     world.order({ qty: "15", side: "SELL" })
     world.settle()
@@ -323,7 +323,7 @@ describe("the protection of orders", () => {
     assert.deepStrictEqual(world.working(), [])
   })
 
-  it("D7: what the parent fills on its way out, after a leg has fired, is sold too", () => {
+  it("D7: fills of the parent during its cancel, after a leg has triggered, are sold too", () => {
     const { world, parent } = filled(4)
     world.others("BUY", 121, 4)
     world.mark(121)
@@ -336,7 +336,7 @@ describe("the protection of orders", () => {
     assert.deepInclude(world.attachment(parent), { state: "CLOSED", live: false })
   })
 
-  it("D6: what the parent fills after it was believed to be over is protected as well", () => {
+  it("D6: fills of the parent after it seemed to have ended are protected as well", () => {
     const { world, parent } = filled(0)
     world.cancel(parent)
     world.deliverCall()

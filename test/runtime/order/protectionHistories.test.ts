@@ -288,7 +288,7 @@ class History {
 }
 
 describe("random histories of protected orders", () => {
-  it("A2-40, A2-41: legs follow what is held, never turn it, never leave it bare, and all ends closed", () => {
+  it("A2-40, A2-41: legs equal the position, never turn it, never leave it unprotected, and all of them end", () => {
     const wishes = fc.array(wish(fc.boolean()), { minLength: 1, maxLength: 2 })
     let watched = 0
     fc.assert(
@@ -305,7 +305,7 @@ describe("random histories of protected orders", () => {
     assert.isAbove(watched, 300)
   })
 
-  it("D7: without its client's hand, all legs protect what one order bought, or it is sold, whatever the venue refused", () => {
+  it("D7: without a command of the client, all legs protect the quantity that one order bought, or it is sold, whatever the venue refused", () => {
     fc.assert(
       fc.property(
         wish(fc.constant(false)),

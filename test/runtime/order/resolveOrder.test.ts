@@ -44,7 +44,7 @@ const ends = (turn: Turn) => turn.draft.build(null, null).endedCalls
 const actions = (turn: Turn) => turn.draft.written("audit").map(({ action }) => action)
 
 describe("venue resolve order", () => {
-  it("A2-116: void: it is rejected, its call has ended, and staff's evidence is written down", () => {
+  it("A2-116: void: it is rejected, its call has ended, and staff's evidence is stored", () => {
     const { turn, row } = placed()
     const done = resolveOrderVoid(at(turn), handlers, row, reason)
     assert.deepStrictEqual(done, { ok: true, value: { state: "REJECTED", breakId: null } })
@@ -53,13 +53,13 @@ describe("venue resolve order", () => {
     assert.deepStrictEqual(posted(turn), [])
   })
 
-  it("A2-116: void: the reserve of a spot order comes back", () => {
+  it("A2-116: void: the reserve of a spot order is released", () => {
     const { turn, row } = placed(spotInput)
     assert.isTrue(resolveOrderVoid(at(turn), handlers, row, reason).ok)
     assert.deepStrictEqual(posted(turn), [`release:${row.id} partner:ACM`])
   })
 
-  it("A2-116: void of one that is being cancelled: both calls end, and nothing is asked again", () => {
+  it("A2-116: void of an order that is being cancelled: both calls end, and nothing is queried again", () => {
     const { turn: first, row: sent } = placed()
     cancelOrder({ turn: first, of }, sent, null)
     const { turn, row } = after(first, sent.id)
@@ -79,7 +79,7 @@ describe("venue resolve order", () => {
     assert.deepStrictEqual(ends(turn), [`O-${row.id}`])
   })
 
-  it("A2-103: executed: the account is among those that are compared with the venue, though it was never heard of", () => {
+  it("A2-103: executed: the account is one of those that are compared with the venue, although no event of it ever arrived", () => {
     const { turn, row } = placed()
     assert.isTrue(resolveOrderExecuted(at(turn), handlers, row, evidence).ok)
     assert.deepStrictEqual(turn.draft.written("venueAccounts"), [
@@ -87,7 +87,7 @@ describe("venue resolve order", () => {
     ])
   })
 
-  it("A2-116: executed in part: what is left has ended; beyond the limit it is a break", () => {
+  it("A2-116: executed in part: the rest has ended; beyond the limit it is a break", () => {
     const { turn, row } = placed()
     const done = resolveOrderExecuted(at(turn), handlers, row, { ...evidence, qty: "0.0400", price: "60100.0" })
     const [difference] = turn.draft.written("reconBreaks")
@@ -146,7 +146,7 @@ describe("venue resolve order", () => {
     })
   })
 
-  it("more than is left of it, and an order that the venue has answered, are refused and change nothing", () => {
+  it("more than its rest, and an order that the venue has answered, are refused and change nothing", () => {
     const { turn, row } = placed()
     assert.isFalse(resolveOrderExecuted(at(turn), handlers, row, { ...evidence, qty: "0.1001" }).ok)
     assert.isTrue(turn.draft.isEmpty)

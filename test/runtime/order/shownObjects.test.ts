@@ -9,8 +9,8 @@ import { swapInput } from "../../../src/machines/swap/swapSamples.ts"
 import { begin } from "../../../src/runtime/engine/machine/step.ts"
 import { sampleRows } from "../engine/fixtures.ts"
 
-describe("members that go by the state", () => {
-  it("D6: an order shows its refusal while REJECTED, and none once it is filled all the same", () => {
+describe("members that depend on the state", () => {
+  it("D6: an order shows its refusal while REJECTED, and none once it is filled after all", () => {
     const row = sampleRows(1).orders
     const context = { ...begin(orderMachine, perpInput).context, reject: "The venue refused the order." }
     assert.strictEqual(orderWire({ ...row, state: "REJECTED", context }).reject, context.reject)

@@ -120,8 +120,8 @@ class World {
   }
 }
 
-describe("D6: a question that outlives the process", () => {
-  it("the word that an order works which is over here, and the crash before it is asked for", () => {
+describe("D6: a query that survives the process", () => {
+  it("the report that an order works which has ended here, and the crash before its query", () => {
     const world = World.void()
     world.said()
     assert.deepInclude(world.outOfSync(), { wasOver: true })
@@ -144,7 +144,7 @@ describe("D6: a question that outlives the process", () => {
     )
   })
 
-  it("that it is filled further than is booked is a question as well; whose answer is heard has no timer any more", () => {
+  it("a report of more fills than are booked is queried as well; an order whose answer has arrived has no timer any more", () => {
     const world = World.void()
     world.said({ state: "CANCELLED", filledQty: "0.04" })
     assert.lengthOf(world.store.rows("timers"), 1)
@@ -155,14 +155,14 @@ describe("D6: a question that outlives the process", () => {
     assert.deepStrictEqual(world.store.rows("timers"), [])
   })
 
-  it("a word that is no news of an order that is over asks nothing", () => {
+  it("a report that is no news about an ended order causes no query", () => {
     const world = World.void()
     world.said({ state: "CANCELLED", filledQty: "0" })
     assert.deepStrictEqual(world.store.rows("timers"), [])
   })
 })
 
-describe("A2-39: a cancel that the venue refuses of an order with nothing left to reduce", () => {
+describe("A2-39: a refused cancel of an order with nothing left to reduce", () => {
   const working = { state: "WORKING", filledQty: "0" } as const
   const { symbol } = terms
 
@@ -176,7 +176,7 @@ describe("A2-39: a cancel that the venue refuses of an order with nothing left t
   }
   const pauseOf = ({ store, now }: World): number => (store.rows("timers")[0]?.dueAt ?? assert.fail("no timer")) - now
 
-  it("is asked for again, ever later, also by the process that comes after a crash, until the order is over", () => {
+  it("is sent again at growing intervals, also by the process after a crash, until the order has ended", () => {
     const world = refused()
     for (const [attempt, pause] of [1_000, 2_000, 4_000, 8_000, 16_000, 30_000, 30_000].entries()) {
       assert.strictEqual(world.store.rows("orders")[0]?.state, "ACKED")
@@ -194,7 +194,7 @@ describe("A2-39: a cancel that the venue refuses of an order with nothing left t
     assert.deepStrictEqual(world.store.rows("timers"), [])
   })
 
-  it("is left once there is something again that it reduces, and was never asked for again of one that there is", () => {
+  it("is not sent again if the order has something to reduce before or after the refusal", () => {
     const world = refused()
     const hold = (netQty: string) =>
       world.turn((turn) => turn.draft.put("positions", positionRow(1, { symbol, netQty })))

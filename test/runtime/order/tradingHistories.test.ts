@@ -292,8 +292,8 @@ const begun = () => {
   return { world, naive }
 }
 
-describe("a second working out of whole accounts", () => {
-  it("agrees after every step of any history, and on every order that is asked for", { timeout: 120_000 }, () => {
+describe("an independent computation of whole accounts", () => {
+  it("agrees after every step of any history, and on every order that is queried", { timeout: 120_000 }, () => {
     const seen = { fills: 0, closed: 0, sold: 0, states: new Set<string>() }
     fc.assert(
       fc.property(fc.array(someStep, { minLength: 25, maxLength: 40 }), someWealth, (steps, wealth) => {

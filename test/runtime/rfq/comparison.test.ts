@@ -58,7 +58,7 @@ describe("A2-103: what differs", () => {
     assert.deepStrictEqual(differencesOf(compared(row, { theirs: [{ ...contract, qty: "0.0100" }] })), [])
   })
 
-  it("A2-116: a contract that staff opened by the venue's papers is the venue's of its accept's name", () => {
+  it("A2-116: a contract that staff opened by the venue's documents is the venue's contract with its accept's ref", () => {
     const { row } = withOpen()
     const byPapers = { ...row, context: { ...row.context, venueContractId: 0 } }
     assert.deepStrictEqual(differencesOf(compared(byPapers, { theirs: [contract] })), [])
@@ -66,7 +66,7 @@ describe("A2-103: what differs", () => {
     assert.strictEqual(other?.what.is, "otherTerms")
   })
 
-  it("D5: the venue ended it and the event was lost: its end is taken over, without a break", () => {
+  it("D5: the venue ended the contract and the event was lost: its end is adopted, without a break", () => {
     const { turn, row } = withOpen()
     const shown = { ...contract, state: "KNOCKED_OUT", settlePrice: "57000.0", endedAt: 35 } as const
     const differences = differencesOf(compared(row, { outcomes: new Map([[contract.ref, executed(shown)]]) }))
@@ -75,7 +75,7 @@ describe("A2-103: what differs", () => {
     assert.deepStrictEqual([posted(turn), breaks(turn), claims(turn)], [[`settle:${row.id} system:venue`], [], []])
   })
 
-  it("D5: the venue does not know it: a break of its premium that pauses money out, and it stays open", () => {
+  it("D5: the venue does not know the contract: a break of its premium that pauses outgoing money, and it stays open", () => {
     const { turn, row } = withOpen()
     const differences = differencesOf(compared(row, { outcomes: new Map([[contract.ref, executed(null)]]) }))
     assert.strictEqual(settleDifferences(turn, parts, differences).length, 1)
@@ -100,7 +100,7 @@ describe("A2-103: what differs", () => {
     ["expiry", { expiryAt: contract.expiryAt + 1 }],
     ["trade", { tradeId: 91 }],
     ["ref", { ref: "A-1-8" }]
-  ] as const)("another %s: a break that pauses money out, once, and it stays open", (member, change) => {
+  ] as const)("another %s: a break that pauses outgoing money, once, and the contract stays open", (member, change) => {
     const { turn, row } = withOpen()
     const differences = differencesOf(compared(row, { theirs: [{ ...contract, ...change }] }))
     const sentences = settleDifferences(turn, parts, differences)
@@ -120,7 +120,7 @@ describe("A2-103: what differs", () => {
     assert.strictEqual(posted(turn).length, 1)
   })
 
-  it("the venue has a contract that nobody here asked for: a break of what it has more", () => {
+  it("the venue has a contract that no request here opened: a break of the venue's surplus", () => {
     const { turn } = withOpen()
     const foreign = { ...contract, id: 51, ref: "X-9" }
     const differences = differencesOf(compared(null, { theirs: [foreign] }))
@@ -133,7 +133,7 @@ describe("A2-103: what differs", () => {
     assert.strictEqual(openContracts(turn).length, 1)
   })
 
-  it("D4: the venue ended a request and its event was lost: the request ends; of one it does not know there is an alarm", () => {
+  it("D4: the venue ended a request and its event was lost: the request ends; a request that it does not know raises an alarm", () => {
     const turn = turnAfter(turnWith(false))
     const [row] = rfqsInTurn(turn)
     if (row === undefined) return assert.fail("no request")

@@ -123,7 +123,7 @@ describe("A2-115: an earlier request to close whose refused accept is executed",
   })
 })
 
-describe.each(wayNames)("A2-115: a contract of which the venue lies, by %s", (way) => {
+describe.each(wayNames)("A2-115: a contract with false reports of the venue, by %s", (way) => {
   const take = ways[way]
 
   it.each([
@@ -144,7 +144,7 @@ describe.each(wayNames)("A2-115: a contract of which the venue lies, by %s", (wa
     assert.deepStrictEqual(written(turn)[0], ["KNOCKED_OUT"])
   })
 
-  it("an end before the account's last event is refused to an event alone", () => {
+  it("an end before the account's last event is refused only if it comes from an event", () => {
     const turn = withOpen(70_000)
     turn.draft.put("venueAccounts", { clientId: 1, sequence: 8, takenTo: 69_001, gapTo: 0 })
     const ends = { state: "KNOCKED_OUT", settlePrice: "57000.0", endedAt: 64_000 } as const

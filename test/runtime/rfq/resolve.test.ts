@@ -28,7 +28,7 @@ const ends = (turn: Turn) => turn.draft.build(null, null).endedCalls
 const actions = (turn: Turn) => turn.draft.written("audit").map(({ action }) => action)
 
 describe("venue resolve", () => {
-  it("A2-116: an accept that was never executed: the request is open again, and its hold is free", () => {
+  it("A2-116: an accept that was never executed: the request is open again, and its hold is released", () => {
     const turn = turnAfter(turnWith(true))
     const done = resolveVoid(turn, handlers, request(turn), reason)
     assert.deepStrictEqual(done, { ok: true, value: { state: "OPEN", breakId: null } })
@@ -49,7 +49,7 @@ describe("venue resolve", () => {
     assert.isFalse(resolveVoid(turnAfter(turn), handlers, accepted, reason).ok)
   })
 
-  it("A2-116: what it cost beside what was held is a break", () => {
+  it("A2-116: a cost beyond the hold is a break", () => {
     const turn = turnAfter(turnWith(true))
     const done = resolveExecuted(turn, handlers, request(turn), { ...evidence, price: "60110.0" })
     const [difference] = turn.draft.written("reconBreaks")
@@ -57,7 +57,7 @@ describe("venue resolve", () => {
     assert.deepStrictEqual(done, { ok: true, value: { state: "ACCEPTED", breakId: difference?.id ?? 0 } })
   })
 
-  it("only what is in flight can be resolved, and only an accept as executed", () => {
+  it("only a call in flight can be resolved, and only an accept as executed", () => {
     const other = turnAfter(turnWith(false))
     const refused = resolveExecuted(other, handlers, request(other), evidence)
     assert.deepInclude(refused, { ok: false })
@@ -119,7 +119,7 @@ describe("venue resolve", () => {
       assert.include(actions(turn), "venue.resolve")
     })
 
-    it("while it is read again it is refused, and changes nothing", () => {
+    it("while its object is read again it is refused, and changes nothing", () => {
       const { turn, row, owned } = open(contract.ref, 4)
       assert.isFalse(resolveClosed(owned, row, { price, reason, isUnknown: false }).ok)
       assert.isFalse(voidReport(turn, row, reason).ok)

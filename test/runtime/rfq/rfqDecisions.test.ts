@@ -48,7 +48,7 @@ const closingTurn = (): { readonly turn: Turn; readonly closing: number } => {
 }
 
 describe("requests for quotes in their client's turn", () => {
-  it("D4: an execution opens one contract with one commission, by whoever accepted; said again it changes nothing", () => {
+  it("D4: an execution opens one contract with one commission, whoever accepted; a repeated report changes nothing", () => {
     const turn = turnWith(true)
     assert.isTrue(say(turn, contract))
     assert.isTrue(say(turn, contract))
@@ -59,14 +59,14 @@ describe("requests for quotes in their client's turn", () => {
     assert.deepStrictEqual(posted(turn), [`commission:contract:${opened?.id} system:router`])
   })
 
-  it("D11: what the venue says is decided anew when the partner has moved meanwhile, so that every event has its delivery", () => {
+  it("D11: a report of the venue is decided again when the partner has changed meanwhile, so that every event has its delivery", () => {
     const turn = turnWith(true)
     say(turn, contract)
     const { partner } = turn.draft.build({ subject: "client:1", expected: 1 }, null)
     assert.deepStrictEqual(partner, { partnerId: 1, epoch: 1 })
   })
 
-  it("D5: a contract ends once, with one settlement of what it paid and its item", () => {
+  it("D5: a contract ends once, with one settlement of its payout and its item", () => {
     const turn = turnWith(true)
     say(turn, contract)
     say(turn, { ...contract, state: "KNOCKED_OUT", settlePrice: "57000.0", endedAt: 35 })
@@ -81,7 +81,7 @@ describe("requests for quotes in their client's turn", () => {
     ])
   })
 
-  it("D4: what was executed after a cancel is adopted, with a break of what is not free", () => {
+  it("D4: an execution after a cancel is adopted, with a break of the amount that is not free", () => {
     const turn = turnWith(false)
     assert.strictEqual(cancelOpeningRequests(turn, "The account is restricted."), 1)
     say(turn, contract)
@@ -94,7 +94,7 @@ describe("requests for quotes in their client's turn", () => {
     )
   })
 
-  it("D4: the end of a request takes the withdrawal along that was on its way", () => {
+  it("D4: the end of a request also ends the withdrawal in flight", () => {
     const turn = turnWith(false)
     const open = rfqInTurn(turn, 1) ?? assert.fail("there is no request")
     const unconfirmed = { ...open, context: { ...open.context, venueRfqId: null } }
@@ -106,7 +106,7 @@ describe("requests for quotes in their client's turn", () => {
     assert.deepStrictEqual(found?.context.cancelling, { attempt: 2 })
   })
 
-  it("D4: a withdrawal is over too where the venue has executed the request and what it said of that is lost", () => {
+  it("D4: a withdrawal also ends if the venue has executed the request and its report of that is lost", () => {
     const turn = turnWith(false)
     const open = rfqInTurn(turn, 1) ?? assert.fail("there is no request")
     const withdrawn = advance(turn, "rfqs", open, { type: "CANCEL", at: 40, attempt: 1 }) ?? open
@@ -159,7 +159,7 @@ describe("requests for quotes in their client's turn", () => {
     }
   )
 
-  it("F19: where the end of a contract alone shows that it was closed by a quote, none is named", () => {
+  it("F19: if only the end of a contract shows that it was closed by a quote, no quote is named", () => {
     const { turn, closing } = closingTurn()
     say(turn, { ...contract, state: "EARLY_CLOSE", settlePrice: "60100.0", endedAt: 45 })
     const done = rfqInTurn(turn, closing)
@@ -167,7 +167,7 @@ describe("requests for quotes in their client's turn", () => {
     assert.deepInclude(done?.context, { acceptedQuoteId: null, entryPrice: "60100.0" })
   })
 
-  it("A2-22: the commit that ends a request with its contract keeps its quotes, and the router's last word", () => {
+  it("A2-22: the commit that ends a request with its contract stores its quotes, and the router's last message", () => {
     const { turn, closing } = closingTurn()
     parts.board.open(closing)
     parts.board.receive(closing, { ...sampleQuote, state: "LIVE" })
@@ -182,7 +182,7 @@ describe("requests for quotes in their client's turn", () => {
     })
   })
 
-  it("A2-101: a request with an accept in flight is left to its answer", () => {
+  it("A2-101: a request with an accept in flight waits for its answer", () => {
     const turn = turnWith(true)
     assert.strictEqual(cancelOpeningRequests(turn, "The market is halted."), 0)
     assert.strictEqual(rfqInTurn(turn, 1)?.state, "OPEN")

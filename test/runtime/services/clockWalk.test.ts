@@ -83,7 +83,7 @@ const worldOf = (script: Script) =>
   })
 
 describe("C4: a step of a jump", () => {
-  it.effect("of two events at once, none passes a timer that is due before it", () =>
+  it.effect("does not pass a timer that is due before the second of two simultaneous events", () =>
     Effect.gen(function* () {
       const read = yield* Latch.make(true)
       const world: World = yield* worldOf({

@@ -37,8 +37,8 @@ const hall = (room: FairLimiter) => {
   return { started, enter, leave }
 }
 
-describe("architecture 8: uploads wait for room", () => {
-  it.effect("architecture 8: who waits comes in order of arrival; a small one does not overtake", () =>
+describe("architecture 8: uploads wait for memory", () => {
+  it.effect("architecture 8: waiting uploads are served in order of arrival; a small one does not overtake", () =>
     Effect.gen(function* () {
       const { started, enter, leave } = hall(
         new FairLimiter({ ...uploadRoom, capacity: 10, share: 10, waitMillis: hour })
@@ -52,7 +52,7 @@ describe("architecture 8: uploads wait for room", () => {
     })
   )
 
-  it.effect("architecture 8: a partner that has its share is passed over", () =>
+  it.effect("architecture 8: a partner that uses its whole share is passed over", () =>
     Effect.gen(function* () {
       const { started, enter, leave } = hall(
         new FairLimiter({ ...uploadRoom, capacity: 10, share: 5, waitMillis: hour })
@@ -66,7 +66,7 @@ describe("architecture 8: uploads wait for room", () => {
     })
   )
 
-  it.effect("architecture 8: small work of a key does not overtake its large work, however much of it comes", () =>
+  it.effect("architecture 8: small work of a key does not overtake its large work, however much of it arrives", () =>
     Effect.gen(function* () {
       const { started, enter, leave } = hall(
         new FairLimiter({ ...uploadRoom, capacity: 10, share: 5, waitMillis: hour })
@@ -83,7 +83,7 @@ describe("architecture 8: uploads wait for room", () => {
     })
   )
 
-  it.effect("architecture 8: whatever comes and goes, a key keeps its order, and no room stays free for it", () =>
+  it.effect("architecture 8: in any sequence a key keeps its order, and no memory stays unused for it", () =>
     Effect.promise(() => {
       const sizes = fc.record({ key: fc.integer({ min: 1, max: 3 }), size: fc.integer({ min: 1, max: 5 }) })
       const steps = fc.array(fc.oneof(sizes, fc.nat(20)), { maxLength: 40 })
@@ -132,33 +132,35 @@ describe("architecture 8: uploads wait for room", () => {
     })
   )
 
-  it.effect("architecture 8: without room in time, or in the queue, the caller is asked to come back", () =>
-    Effect.gen(function* () {
-      const room = new FairLimiter({
-        ...uploadRoom,
-        capacity: 10,
-        share: 10,
-        waiting: 10,
-        waitingShare: 6,
-        waitMillis: 1
+  it.effect(
+    "architecture 8: without memory in time, or without a place in the queue, the caller is asked to come back",
+    () =>
+      Effect.gen(function* () {
+        const room = new FairLimiter({
+          ...uploadRoom,
+          capacity: 10,
+          share: 10,
+          waiting: 10,
+          waitingShare: 6,
+          waitMillis: 1
+        })
+        const { enter, leave } = hall(room)
+        yield* enter("a", 1, 10)
+        const late = yield* enter("late", 2, 6)
+        for (const [partnerId, size] of [
+          [2, 1],
+          [3, 5]
+        ] as const) {
+          const exit = yield* Effect.exit(room.within(partnerId, size, Effect.void))
+          assert.isTrue(Exit.isFailure(exit))
+        }
+        assert.isTrue(Exit.isFailure(yield* Fiber.await(late)))
+        yield* leave("a")
+        assert.strictEqual(yield* room.within(2, 10, Effect.succeed("in")), "in")
       })
-      const { enter, leave } = hall(room)
-      yield* enter("a", 1, 10)
-      const late = yield* enter("late", 2, 6)
-      for (const [partnerId, size] of [
-        [2, 1],
-        [3, 5]
-      ] as const) {
-        const exit = yield* Effect.exit(room.within(partnerId, size, Effect.void))
-        assert.isTrue(Exit.isFailure(exit))
-      }
-      assert.isTrue(Exit.isFailure(yield* Fiber.await(late)))
-      yield* leave("a")
-      assert.strictEqual(yield* room.within(2, 10, Effect.succeed("in")), "in")
-    })
   )
 
-  it.effect("architecture 8: who hangs up leaves the queue, and gives back what it had", () =>
+  it.effect("architecture 8: a caller that disconnects leaves the queue, and frees its memory", () =>
     Effect.gen(function* () {
       const { started, enter } = hall(new FairLimiter({ ...uploadRoom, capacity: 10, share: 10, waitMillis: hour }))
       const a = yield* enter("a", 1, 10)
@@ -171,7 +173,7 @@ describe("architecture 8: uploads wait for room", () => {
     })
   )
 
-  it("architecture 8: whatever comes and goes, nobody holds more than allowed and nothing is lost", async () => {
+  it("architecture 8: in any sequence no key uses more than allowed and no memory is lost", async () => {
     const uploads = fc.array(
       fc.record({ partnerId: fc.integer({ min: 1, max: 3 }), size: fc.integer({ min: 1, max: 5 }) }),
       {
@@ -219,7 +221,7 @@ describe("architecture 8: uploads wait for room", () => {
 })
 
 describe("architecture 8: long work on the only thread", () => {
-  it("architecture 8: a pause lets what has arrived be served first", async () => {
+  it("architecture 8: a pause lets waiting requests be served first", async () => {
     const order: Array<string> = []
     setImmediate(() => order.push("arrived"))
     await Effect.runPromise(
@@ -234,7 +236,7 @@ describe("architecture 8: long work on the only thread", () => {
 
 describe("doc 1, Document: the list", () => {
   it.each([0, 1, 9, 10, 11, 20, 25])(
-    "doc 1, Document: of %i documents none is left out, newest first",
+    "doc 1, Document: of %i documents none is missing, newest first",
     async (count) => {
       const ids = Array.from({ length: count }, (_, n) => 3 * (count - n))
       const page = (_: string, __: unknown, { limit, before = Infinity }: { limit: number; before?: number }) =>

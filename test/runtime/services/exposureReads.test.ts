@@ -116,7 +116,7 @@ describe("ExposureReads", () => {
   })
   afterAll(() => both.close())
 
-  it("gives every account with open positions, alike from the database and from the memory store", async () => {
+  it("gives every account with open positions, equally from the database and from the memory store", async () => {
     for (const each of reads) {
       const found: Array<ExposedAccount> = []
       await Effect.runPromise(each.each(day, (account) => found.push(account)))
@@ -124,7 +124,7 @@ describe("ExposureReads", () => {
     }
   })
 
-  it("gives the clients with working perpetual orders, those that only close too", async () => {
+  it("gives the clients with working perpetual orders, also with reducing ones alone", async () => {
     for (const each of reads) {
       const found: Array<number> = []
       await Effect.runPromise(each.ordering((clientId) => void found.push(clientId)))
@@ -132,7 +132,7 @@ describe("ExposureReads", () => {
     }
   })
 
-  it("each account comes once and whole, however they fall into pages", async () => {
+  it("gives each account once and whole, however they are divided into pages", async () => {
     const sql = await both.build(PgClient.PgClient, Layer.effect(PgClient.PgClient, PgClient.PgClient))
     for (const length of [4, 5, 6, 11, 12, 13, 14]) {
       const found: Array<ExposedAccount> = []

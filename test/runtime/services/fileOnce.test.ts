@@ -147,13 +147,13 @@ const traffic = ({ subject }: Filed) => world.bench.host.dispatch({ ...increment
 const heldBy = ({ claim }: Filed) => world.bench.store.ownerOf(claim)
 
 describe.each(filings)("$what", (filed) => {
-  it("a fresh reference is filed, and costs a look-up only where it is looked up first", async () => {
+  it("an object with a new reference is written, and costs a look-up only if the reference is looked up first", async () => {
     assert.strictEqual(await run(file(filed)), `filed ${heldBy(filed)}`)
     assert.strictEqual(world.looks, filed.look === "first" ? 1 : 0)
     assert.strictEqual(world.bench.submitted.length, 1)
   })
 
-  it("a filed one is replayed, whatever the gates say now, and writes nothing", async () => {
+  it("a written one is replayed, whatever the gates answer now, and writes nothing", async () => {
     await run(file(filed))
     const written = world.bench.store.rows("ledgerTransactions").length
     for (const open of [true, false]) {
@@ -163,7 +163,7 @@ describe.each(filings)("$what", (filed) => {
     assert.strictEqual(world.bench.store.rows("ledgerTransactions").length, written)
   })
 
-  it("of thirty that race in one mailbox one is filed, and the others replay it", async () => {
+  it("of thirty concurrent requests in one mailbox one writes, and the others replay its object", async () => {
     const answers = await run(
       Effect.all(
         Array.from({ length: 30 }, () => file(filed)),
@@ -174,7 +174,7 @@ describe.each(filings)("$what", (filed) => {
     assert.deepStrictEqual(answers.toSorted(), [`filed ${owner}`, ...Array<Answer>(29).fill(`replayed ${owner}`)])
   })
 
-  it("of ten mailboxes that race for it one gets it, and the others find its filing", async () => {
+  it("of concurrent requests in ten mailboxes one writes, and the others find its object", async () => {
     const subjects = Array.from({ length: 10 }, (_, at) => `${filed.subject}${at}`)
     const answers = await run(
       Effect.forEach(subjects, (subject) => file(filed, { subject }), { concurrency: "unbounded" })
@@ -183,7 +183,7 @@ describe.each(filings)("$what", (filed) => {
     assert.deepStrictEqual(answers.toSorted(), [`filed ${owner}`, ...Array<Answer>(9).fill(`replayed ${owner}`)])
   })
 
-  it("refused, the reference stays free: the same one is filed once the gates let it", async () => {
+  it("a refusal leaves the reference free: the same request is accepted once the gates allow it", async () => {
     world.open = false
     assert.strictEqual(await run(file(filed)), "refused")
     assert.deepStrictEqual([heldBy(filed), world.bench.submitted.length], [undefined, 0])
@@ -191,7 +191,7 @@ describe.each(filings)("$what", (filed) => {
     assert.strictEqual(await run(file(filed)), `filed ${heldBy(filed)}`)
   })
 
-  it("filed between the look and a refusal: replayed, as what the gate counted may have been the same filing", async () => {
+  it("written between the look-up and a refusal: replayed, because the gate may have counted the same object", async () => {
     // Comes only between the first lookup and its turn: the filing of another call, which closes the gates.
     const other = Effect.suspend(() => {
       world.afterLook = Effect.void
@@ -205,7 +205,7 @@ describe.each(filings)("$what", (filed) => {
     assert.strictEqual(answer, `replayed ${heldBy(filed)}`)
   })
 
-  it("refused while the mailbox moves at every look: the last look holds it, and the refusal stands", async () => {
+  it("refused while the mailbox changes during every look-up: the last look-up holds it, and the refusal stays", async () => {
     world.open = false
     let moves = 0
     // A command that arrives while the mailbox is held waits for its turn, so the lookup must not wait for that
@@ -219,7 +219,7 @@ describe.each(filings)("$what", (filed) => {
     assert.deepStrictEqual([world.looks, heldBy(filed)], [2, undefined])
   })
 
-  it("written by a commit seen late, after the last look: the mailbox is read again, and so is the reference", async () => {
+  it("written by a commit that is seen late, after the last look-up: the mailbox is read again, and so is the reference", async () => {
     const { bench } = world
     await run(traffic(filed))
     world.open = false
@@ -242,7 +242,7 @@ describe.each(filings)("$what", (filed) => {
     assert.strictEqual(await run(file(filed)), "replayed 77")
   })
 
-  it("a commit whose fate is unknown: the caller gets that answer, and the same filing replays what was written", async () => {
+  it("a commit of unknown outcome: the caller gets that answer, and the same request replays the written object", async () => {
     world.bench.bend = () => ({ _tag: "Unavailable", unknown: true })
     assert.deepStrictEqual(await failureOf(file(filed)), new Unavailable({ unknown: true }))
     world.bench.bend = (_, outcome) => outcome
@@ -250,7 +250,7 @@ describe.each(filings)("$what", (filed) => {
     assert.strictEqual(await run(file(filed)), `replayed ${heldBy(filed)}`)
   })
 
-  it("filed under no reference nothing is looked up, and each is filed", async () => {
+  it("without a reference nothing is looked up, and each request writes", async () => {
     const [one, two] = [await run(file(filed, { claim: null })), await run(file(filed, { claim: null }))]
     assert.match(one, /^filed /)
     assert.match(two, /^filed /)
@@ -260,7 +260,7 @@ describe.each(filings)("$what", (filed) => {
     assert.strictEqual(world.looks, 0)
   })
 
-  it("a reference that is lost and never found ends after a few rounds, with nothing written", async () => {
+  it("a reference that is claimed and never found ends after a few rounds, with nothing written", async () => {
     world.bench.bend = (commit, outcome) =>
       outcome._tag === "Committed" ? { _tag: "ClaimLost", claims: commit.claims } : outcome
     const blind = { ...world.stored, holders: () => Effect.succeed([]) }
@@ -281,10 +281,10 @@ describe.each(filings)("$what", (filed) => {
   })
 })
 
-describe("a refusal that leaves a row", () => {
+describe("a refusal that writes a row", () => {
   const report = filings.find(({ what }) => what === "a collateral report") as Filed
 
-  it("is a filing: it needs no look-up, keeps the reference, and loses it like one", async () => {
+  it("counts as an object: it needs no look-up, keeps the reference, and can lose it to another request", async () => {
     const refusing = (subject: SubjectKey) =>
       fileOnce<number, Answer>(
         { host: world.bench.host, stored: world.stored },

@@ -88,7 +88,7 @@ describe("levels of open contracts", () => {
     })
   }
 
-  it("is armed again beyond 20 bps of the mark, and not at them", () => {
+  it("a level is armed again beyond 20 bps of the mark, and not at them", () => {
     const index = new LevelIndex()
     index.add(contract(1))
     assert.deepStrictEqual(nearTo(index, "59010.0"), ["1 BARRIER"])
@@ -99,14 +99,14 @@ describe("levels of open contracts", () => {
     assert.deepStrictEqual(nearTo(index, "59010.0"), ["1 BARRIER"])
   })
 
-  it("compares exactly when a mark has more places than any level", () => {
+  it("a mark with more places than any level is compared exactly", () => {
     const index = new LevelIndex()
     index.add(contract(1, { barrier: "999", takeProfit: null }))
     assert.deepStrictEqual(nearTo(index, "1000.000001"), [])
     assert.deepStrictEqual(nearTo(index, "1000.000000"), ["1 BARRIER"])
   })
 
-  it("looks at so many levels in one tick at the most, and goes on with the next", () => {
+  it("a tick checks a limited number of levels, and the next tick continues", () => {
     const index = new LevelIndex()
     for (let id = 1; id <= 10; id++) index.add(contract(id, { takeProfit: null }))
     const near: Array<number> = []
@@ -117,7 +117,7 @@ describe("levels of open contracts", () => {
     assert.strictEqual(new Set(near).size, 10)
   })
 
-  it("says what a look at every contract says, whatever comes and goes", () => {
+  it("the index finds what a check of every contract finds, in any sequence", () => {
     for (let seed = 1; seed <= 40; seed++) {
       const random = new SeededRandom(seed)
       const price = () => new Decimal(random.between(1_000, 1_119)).plus(random.chance(0.3) ? "0.05" : 0).toFixed()
@@ -156,7 +156,7 @@ describe("levels of open contracts", () => {
     }
   })
 
-  it("looks at four levels when a tick crosses none, however many there are", () => {
+  it("the index checks four levels when a tick crosses none, however many there are", () => {
     const index = new LevelIndex()
     for (let id = 1; id <= 10_000; id++) {
       const side = id % 2 === 0 ? "BUY" : "SELL"
@@ -174,7 +174,7 @@ describe("levels of open contracts", () => {
     assert.strictEqual(index.tick("ETH-USDC-KO", new MoneyDecimal("3000"), nobody), 0)
   })
 
-  it("keeps nothing of contracts that are gone", () => {
+  it("the index keeps no data of removed contracts", () => {
     const index = new LevelIndex()
     for (let round = 0; round < 3; round++) {
       for (let id = 1; id <= 1_000; id++) index.add(contract(id))

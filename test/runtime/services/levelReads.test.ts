@@ -60,7 +60,7 @@ describe("LevelReads", () => {
   })
   afterAll(() => both.close())
 
-  it("gives every open contract with what it was said of, alike from the database and from the memory store", async () => {
+  it("gives every open contract with its reported levels, equally from the database and from the memory store", async () => {
     for (const each of reads) {
       const found: Array<OpenLevels> = []
       await Effect.runPromise(each.each((contract) => found.push(contract)))
@@ -68,7 +68,7 @@ describe("LevelReads", () => {
     }
   })
 
-  it("each contract comes once, however they fall into pages", async () => {
+  it("gives each contract once, however they are divided into pages", async () => {
     const sql = await both.build(PgClient.PgClient, Layer.effect(PgClient.PgClient, PgClient.PgClient))
     for (const length of [1, 2, 3, 10, 11, 12]) {
       const found: Array<OpenLevels> = []

@@ -12,7 +12,7 @@ const stored =
       .slice(0, limit)
 
 describe("pages", () => {
-  it("walked by nextBefore they show every row once, newest first, and only the last has no more", () => {
+  it("a walk by nextBefore shows every row once, newest first, and only the last page has no next one", () => {
     fc.assert(
       fc.property(fc.nat(40), fc.integer({ min: 1, max: 12 }), (count, limit) => {
         const read = stored(count)

@@ -60,7 +60,7 @@ describe("PartnerBooks", () => {
   ]
 
   for (const [what, ask] of questions)
-    it(`shows ${what} alike from the database and from the memory store`, async () => {
+    it(`shows ${what} equally from the database and from the memory store`, async () => {
       const stored = await Effect.runPromise(ask(postgres))
       assert.notDeepEqual(stored, [])
       assert.deepStrictEqual(await Effect.runPromise(ask(memory)), stored)

@@ -36,7 +36,7 @@ const playing = async (perDay: number, days: number) => {
 }
 
 describe("C4: a jump of the venue's time", () => {
-  it("leaves the reader no further behind than the venue keeps events, at any rate and length", async () => {
+  it("leaves the reader no further behind than the venue's stored events, at any rate and length", async () => {
     const rate = fc.oneof(fc.integer({ min: 0, max: 100 }), fc.integer({ min: 0, max: 1_000_000 }))
     await fc.assert(
       fc.asyncProperty(rate, fc.integer({ min: 1, max: 3_650 }), async (perDay, years) => {

@@ -33,7 +33,7 @@ describe("the board of quotes", () => {
     assert.deepStrictEqual([states(board), states(board, 2), changes], [[], [], [1]])
   })
 
-  it("an end of a quote stands, whatever comes late or again", () => {
+  it("the end of a quote stays, whatever arrives late or twice", () => {
     const { board, changes } = opened()
     board.receive(1, quote(31))
     board.receive(1, quote(31))
@@ -48,7 +48,7 @@ describe("the board of quotes", () => {
     assert.lengthOf(changes, 3)
   })
 
-  it("F18: a dealer's new quote takes the place of its older one, whichever comes first and whether the venue says so", () => {
+  it("F18: a dealer's new quote replaces its older one, whichever arrives first and whether the venue reports it", () => {
     const { board } = opened()
     board.receive(1, quote(31))
     board.receive(1, { ...quote(32), dealer: "D2" })
@@ -62,7 +62,7 @@ describe("the board of quotes", () => {
     ])
   })
 
-  it("F18: arrival is the order in which quotes came, and a change keeps it", () => {
+  it("F18: quotes are in the order of their first arrival, and a change does not move a quote", () => {
     const { board } = opened()
     board.receive(1, quote(40))
     board.receive(1, quote(31))
@@ -78,7 +78,7 @@ describe("the board of quotes", () => {
     assert.deepStrictEqual([board.of(1).length, board.of(1)[0]?.quote.id, board.one(1, 5)], [quotesKept, 6, null])
   })
 
-  it("A2-22: what the router has to say of a request goes with its quotes, and is no change of them", () => {
+  it("A2-22: the router's message about a request is stored with its quotes, and does not change them", () => {
     const { board, changes } = opened()
     board.receive(1, quote(31))
     board.remark(1, "The premium exceeds the budget.")

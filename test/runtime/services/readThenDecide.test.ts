@@ -60,28 +60,28 @@ const mailbox = (traffic: (round: number, write: (table: Table) => void) => void
 }
 
 describe("readThenDecide", () => {
-  it.effect("decides at once while nothing happens", () =>
+  it.effect("decides at once while no commit happens", () =>
     Effect.gen(function* () {
       const { run, looks } = mailbox(() => {})
       assert.deepStrictEqual([yield* run(), looks()], [Exit.succeed("decided"), 1])
     })
   )
 
-  it.live("looks again after a commit, whatever it wrote", () =>
+  it.live("reads again after a commit, whatever it wrote", () =>
     Effect.gen(function* () {
       const { run, looks } = mailbox((round, write) => (round < 3 ? write("documents") : undefined))
       assert.deepStrictEqual([yield* run(), looks()], [Exit.succeed("decided"), 3])
     })
   )
 
-  it.live("answers that a mailbox always moves, with nothing done", () =>
+  it.live("answers that the mailbox always changes, with nothing done", () =>
     Effect.gen(function* () {
       const { run, looks } = mailbox((_, write) => write("balances"))
       assert.deepStrictEqual([yield* run(), looks()], [Exit.fail(new Unavailable({ unknown: false })), 8])
     })
   )
 
-  it.live("a mailbox that always moves is held in the last round, where the decision asks for it", () =>
+  it.live("a mailbox that always changes is held in the last round, where the decision demands it", () =>
     Effect.gen(function* () {
       const { run, looks, holds } = mailbox((_, write) => write("balances"))
       assert.deepStrictEqual([yield* run(["balances"], true), looks(), holds()], [Exit.succeed("decided"), 8, 1])
@@ -90,14 +90,14 @@ describe("readThenDecide", () => {
     })
   )
 
-  it.effect("steady traffic on other tables holds up nothing that does not rest on them", () =>
+  it.effect("steady traffic on other tables delays no decision that does not depend on them", () =>
     Effect.gen(function* () {
       const { run, looks } = mailbox((_, write) => write("balances"))
       assert.deepStrictEqual([yield* run(["documents"]), looks()], [Exit.succeed("decided"), 1])
     })
   )
 
-  it.live("a row written again counts, with the same values too", () =>
+  it.live("a row that is written again counts, even with the same values", () =>
     Effect.gen(function* () {
       const { run, looks } = mailbox((round, write) => (round === 1 ? write("balances") : undefined))
       assert.deepStrictEqual([yield* run(["documents", "balances"]), looks()], [Exit.succeed("decided"), 2])

@@ -131,7 +131,7 @@ describe("RowReads", () => {
       [{ ...sampleRows(4).settlementItems, state: "PENDING", occurredAt: noon + 4 * 3_600_000 }]
     ))
 
-  it("among: the rows of some ids, whole; ids of none are left out", async () => {
+  it("among: the rows of given ids, complete; unknown ids are left out", async () => {
     await bothAnswer(
       (stored) =>
         Effect.map(stored.among("settlementItems", [5, 77, 2]), (rows) => rows.map(({ id }) => id).toSorted()),
@@ -150,7 +150,7 @@ describe("RowReads", () => {
       ids
     ))
 
-  it("clientIds: of accounts of ours, others left out", async () => {
+  it("clientIds: of our accounts, others left out", async () => {
     const uids = ids.map((id) => sampleRows(id).clients.uid)
     await bothAnswer(
       (stored) => stored.clientIds(["CL-none", uids[3] as string, uids[0] as string]),
@@ -162,7 +162,7 @@ describe("RowReads", () => {
     await bothAnswer((stored) => stored.clientIds([]), new Map())
   })
 
-  it("holders: of the facts that are taken, none for free ones", () =>
+  it("holders: of claimed facts, none for free ones", () =>
     bothAnswer(
       (stored) =>
         Effect.map(stored.holders(["ref:1:client-2", "ref:1:free", "ref:1:client-5"]), (claims) =>
@@ -187,7 +187,7 @@ describe("RowReads", () => {
       [[3], [3]]
     ))
 
-  it("together: a commit between the reads of two tables shows in neither", async () => {
+  it("together: a commit between the reads of two tables is visible in neither", async () => {
     const [, stored] = reads[0] as (typeof reads)[number]
     const other = await Effect.runPromise(PgConnection.make({ url: bench.url }).pipe(Scope.provide(scope)))
     const run = (text: string) => Effect.runPromise(other.query(text))

@@ -88,7 +88,7 @@ const started = (count: number, whileLoading: ReadonlyArray<WatchEntryRow> = [])
 
 describe("screening at start", () => {
   for (const count of [0, 1, 5_000, 12_345])
-    it.effect(`F26: ${count} stored entries are all in, in pages, without removed ones`, () =>
+    it.effect(`F26: all ${count} stored entries are loaded, in pages, without removed ones`, () =>
       Effect.gen(function* () {
         const { screening, pages } = yield* started(count)
         assert.strictEqual(screening.size(), count - Math.floor(count / 100))
@@ -101,7 +101,7 @@ describe("screening at start", () => {
       })
     )
 
-  it.effect("F26: what is committed while the stored entries come in counts, not what their page said of it", () =>
+  it.effect("F26: an entry that is committed during the load counts, not its version in the page", () =>
     Effect.gen(function* () {
       const removed = { ...entry(1), removedAt: 90_000 }
       const { screening } = yield* started(2_500, [removed, entry(9_001)])
@@ -110,7 +110,7 @@ describe("screening at start", () => {
     })
   )
 
-  it.effect("F26: a long list comes in by pieces, and whoever else waits has a turn in between", () =>
+  it.effect("F26: a long list is loaded in pieces, and other work runs in between", () =>
     Effect.gen(function* () {
       let turns = 0
       let loading = true

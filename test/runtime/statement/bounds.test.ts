@@ -8,7 +8,7 @@ import { BuildWindow, partnerBuilds } from "../../../src/runtime/services/statem
 const hour = 3_600_000
 
 describe("BuildWindow", () => {
-  it("A2-75: 30 within an hour that slides, and says when the next may be", () => {
+  it("A2-75: 30 within a sliding hour, and states when the next build is possible", () => {
     const window = new BuildWindow()
     window.learn(1, [])
     for (let n = 0; n < 30; n++) assert.isNull(window.take(1, 1000 + n))
@@ -19,7 +19,7 @@ describe("BuildWindow", () => {
     assert.isNull(window.take(2, 2000), "another client's are its own")
   })
 
-  it("A2-75: what was made before a restart counts", () => {
+  it("A2-75: builds before a restart count", () => {
     const window = new BuildWindow()
     assert.isFalse(window.knows(1))
     window.learn(
@@ -32,7 +32,7 @@ describe("BuildWindow", () => {
 })
 
 describe("builds of a partner", () => {
-  it.effect("STS-21: two run, four wait, one more is asked to come back; another partner is not concerned", () =>
+  it.effect("STS-21: two run, four wait, one more is asked to come back; another partner is not affected", () =>
     Effect.gen(function* () {
       const room = new FairLimiter(partnerBuilds)
       const gate = yield* Deferred.make<void>()

@@ -6,7 +6,7 @@ import { drawnOrder, isTurned } from "../../../src/runtime/adapters/statements/d
 const hebrew = "\u05D0\u05D1\u05D2"
 const turnedHebrew = "\u05D2\u05D1\u05D0"
 
-describe("STS-31: writing from the right", () => {
+describe("STS-31: text that is written from right to left", () => {
   it.each([
     ["a word", hebrew, turnedHebrew],
     ["words", `${hebrew} \u05D3\u05D4`, `\u05D4\u05D3 ${turnedHebrew}`],
@@ -18,7 +18,7 @@ describe("STS-31: writing from the right", () => {
     ["characters of two units", `${hebrew} \u{1F600}\u{10450}`, `${turnedHebrew} \u{1F600}\u{10450}`]
   ])("%s", (_, text, drawn) => assert.strictEqual(drawnOrder(text), drawn))
 
-  it("every character is drawn once, and other writing as it stands", () => {
+  it("every character is drawn once, and other text in its own order", () => {
     const brackets = new Set("()[]{}<>\u00AB\u00BB")
     const letters = (text: string) =>
       [...text]

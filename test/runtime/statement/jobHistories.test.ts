@@ -209,9 +209,9 @@ const compareHeld = async (stated: Stated, share: number): Promise<void> => {
   }
 }
 
-describe("jobs over random lives", () => {
+describe("jobs over random histories", () => {
   it(
-    "a night is of whoever executed, and says what a request would; equities are the replay's",
+    "a day's job covers the clients with executions that day, and its hash equals that of a request; equities equal the replay's",
     { timeout: 300_000 },
     async () => {
       let [nights, still, unvalued, lives] = [0, 0, 0, 0]

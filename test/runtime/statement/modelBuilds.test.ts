@@ -51,7 +51,7 @@ const start = (url: Redacted.Redacted, options: Partial<ModelBuildsOptions>, sea
 }
 
 describe("a thread that builds models", () => {
-  it("STS-22: stores the same pieces as a build without it, also with a key that came in the meantime", async () => {
+  it("STS-22: stores the same pieces as a build without it, also with a key that was added meanwhile", async () => {
     const bench = await openPgBench()
     ends.push(() => bench.close())
     const [life] = fc.sample(someLife, { numRuns: 1, seed: 7 })
@@ -123,7 +123,7 @@ describe("a thread that builds models", () => {
     Exit.isSuccess(exit) ? "built" : Cause.squash(exit.cause)
 
   it.each(["memory", "killed", "spinning", "thrown", "away"])(
-    "STS-21: %s in the middle: come back later, its pieces are dropped, the next is built by a thread that is well",
+    "STS-21: %s during the build: the caller is asked to come back later, its pieces are dropped, and the next build gets a working thread",
     async (what) => {
       // Longer than the start of a thread takes on a busy machine, if the test waits for it.
       const silentMillis = what === "spinning" ? 4_000 : 30_000
@@ -137,17 +137,21 @@ describe("a thread that builds models", () => {
     }
   )
 
-  it("STS-21: a database that is away as the thread begins: come back later", { timeout: 120_000 }, async () => {
-    const build = start(Redacted.make("postgres://nobody@127.0.0.1:1/none"), {})
-    const store = new Stored()
-    const { client } = facts("ACM-1").building
-    const cuts = { start: { postingId: 0 }, cut: { postingId: 1 } }
-    const building = { client, period: { kind: "ACCOUNT" }, ...cuts }
-    assert.instanceOf(error(await build(store, 1, { building, head: {}, terms: {} })), Unavailable)
-    assert.deepStrictEqual(store.dropped, [1])
-  })
+  it(
+    "STS-21: a lost database at the thread's start: the caller is asked to come back later",
+    { timeout: 120_000 },
+    async () => {
+      const build = start(Redacted.make("postgres://nobody@127.0.0.1:1/none"), {})
+      const store = new Stored()
+      const { client } = facts("ACM-1").building
+      const cuts = { start: { postingId: 0 }, cut: { postingId: 1 } }
+      const building = { client, period: { kind: "ACCOUNT" }, ...cuts }
+      assert.instanceOf(error(await build(store, 1, { building, head: {}, terms: {} })), Unavailable)
+      assert.deepStrictEqual(store.dropped, [1])
+    }
+  )
 
-  it("a defect in it is one of the service, and a model that can't be made whole ends the build", async () => {
+  it("a defect in the thread is a defect of the service, and a model that can't be completed ends the build", async () => {
     const build = start(Redacted.make(""), { program })
     const store = new Stored()
     assert.include(String(error(await build(store, 1, facts("failing")))), "a row of no section")

@@ -61,7 +61,7 @@ describe("canonical text", () => {
       '{"literals":[null,true,false],"numbers":[333333333.3333333,1e+30,4.5,0.002,1e-27],"string":"€$\\u000f\\nA\'B\\"\\\\\\\\\\"/"}'
     ))
 
-  it("STS-22: a row is written as RFC 8785 has it, whatever it holds", () => {
+  it("STS-22: a row is written as RFC 8785 demands, whatever it holds", () => {
     const value = fc.oneof(fc.integer(), fc.constant(null), fc.boolean(), fc.string({ unit: "grapheme" }))
     const row = fc.dictionary(
       fc.stringMatching(/^[a-z][A-Za-z]{0,8}$/),
@@ -70,7 +70,7 @@ describe("canonical text", () => {
     fc.assert(fc.property(row, (given) => assert.strictEqual(rowText(given as ModelRow), canonicalize(given))))
   })
 
-  it("STS-22: frames are the skeleton around its rows", () => {
+  it("STS-22: frames are the text around its rows", () => {
     const skeleton = {
       ...head,
       sections: [
@@ -87,7 +87,7 @@ describe("canonical text", () => {
 })
 
 describe("ModelWriter", () => {
-  it.effect("STS-22: the pieces are the canonical text of the whole, and the hash is theirs", () =>
+  it.effect("STS-22: the pieces are the canonical text of the whole, and the hash is its hash", () =>
     withModels((models) =>
       Effect.gen(function* () {
         const [many, few] = [rowsOf(1_500), rowsOf(3)]
@@ -121,7 +121,7 @@ describe("ModelWriter", () => {
     )
   )
 
-  it.effect("STS-22: the same text is kept once", () =>
+  it.effect("STS-22: the same text is stored once", () =>
     withModels((models) =>
       Effect.gen(function* () {
         yield* writeModel({ models, ...target }, head, [planned("A", rowsOf(2))])
@@ -132,7 +132,7 @@ describe("ModelWriter", () => {
     )
   )
 
-  it.effect("STS-15: what grows over its bound, or can't be read, leaves nothing", () =>
+  it.effect("STS-15: a model that exceeds its limit, or can't be read, leaves nothing", () =>
     withModels((models) =>
       Effect.gen(function* () {
         const tooMany = yield* Effect.flip(

@@ -39,7 +39,7 @@ describe("turns at the processors", () => {
     assert.strictEqual(owners(ProcessorTurns.make(processors)).length, turns)
   })
 
-  it("a thread waits until another one ends its turn, and has it then", async () => {
+  it("a thread waits until another one ends its turn, and has the turn then", async () => {
     const turns = ProcessorTurns.make(2)
     const first = begin(turns)
     await taken(first)
@@ -55,7 +55,7 @@ describe("turns at the processors", () => {
     assert.deepStrictEqual(owners(turns), [second.threadId])
   })
 
-  it("the turn of a thread that was lost is free again", async () => {
+  it("the turn of a lost thread is free again", async () => {
     const turns = ProcessorTurns.make(2)
     const lost = begin(turns)
     await taken(lost)
@@ -68,7 +68,7 @@ describe("turns at the processors", () => {
     assert.deepStrictEqual(owners(turns), [next.threadId])
   })
 
-  it("who has waited too long goes on without a turn, and ends nobody's", () => {
+  it("a thread that has waited too long continues without a turn, and ends no other turn", () => {
     const turns = new ProcessorTurns(ProcessorTurns.make(2).shared, 1)
     turns.take(1)
     turns.take(2)

@@ -76,7 +76,7 @@ describe("reference statements", () => {
     await expect(`${JSON.stringify(found, null, 2)}\n`).toMatchFileSnapshot(kept)
   })
 
-  it("STS-17: made twice they are the same bytes, wherever and whenever that is", async () => {
+  it("STS-17: two builds give the same bytes, at any place and time", async () => {
     const [zone, locale] = [process.env["TZ"], process.env["LANG"]]
     const before = await rendered("ACCOUNT", "widest")
     process.env["TZ"] = "Pacific/Kiritimati"

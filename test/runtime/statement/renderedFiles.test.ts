@@ -142,7 +142,7 @@ describe.skipIf(!pdfTools.every(hasTool))(`PDF, ${reading}`, () => {
   const readFrom = (bytes: Buffer): string =>
     withPdf(bytes, (run) => run("pdftotext", "-raw", "{}", "-")).replaceAll(/\p{Bidi_Control}/gu, "")
 
-  it("STS-31: writing from the right is drawn in reading order", async () => {
+  it("STS-31: text that is written from right to left is drawn in reading order", async () => {
     const references = ["שלום עולם 123", "Invoice رقم of May"]
     const statement = sampleStatement("ACCOUNT", references.length, { references })
     const text = readFrom(await renderedBy(renderPdf, statement))
@@ -150,7 +150,7 @@ describe.skipIf(!pdfTools.every(hasTool))(`PDF, ${reading}`, () => {
     for (const words of ["123 עולם שלום", "Invoice رقم of May"]) assert.include(text, words)
   })
 
-  it("STS-31: references are whole, however long, and no line's end parts one", async () => {
+  it("STS-31: references are complete, however long, and no line break divides one", async () => {
     const references = [
       `FIRST-${"0123456789".repeat(5)}`,
       `WIDE-${"W".repeat(59)}`,
@@ -163,7 +163,7 @@ describe.skipIf(!pdfTools.every(hasTool))(`PDF, ${reading}`, () => {
   })
 
   it(
-    "STS-31: above 20,000 rows nothing is attached, a page is one element, and every figure is there",
+    "STS-31: above 20,000 rows nothing is attached, a page is one element, and every figure is present",
     { timeout: 120_000 },
     async () => {
       const statement = sampleStatement("COSTS", 20_001)
@@ -232,7 +232,7 @@ describe("CSV, read back by a strict parser", () => {
       )
     })
 
-  it.each(cases)("STS-30: $kind of $rows rows is what the model says", async ({ kind, rows }) => {
+  it.each(cases)("STS-30: $kind of $rows rows equals the model", async ({ kind, rows }) => {
     const statement = sampleStatement(kind, rows, { firm: '=Firm, "the" one' })
     const [titles, ...lines] = parseCsv((await renderedBy(renderCsv, statement)).toString("utf8"))
     assert.deepStrictEqual(

@@ -23,7 +23,7 @@ const textOf = <E>(stream: Stream.Stream<Uint8Array, E>) =>
   Effect.map(Stream.runCollect(stream), (chunks) => Buffer.concat([...chunks]).toString("utf8"))
 
 describe("StatementFiles", () => {
-  it.effect("STS-22: the model as it was stored, inside its row, and a file of it", () =>
+  it.effect("STS-22: gives the model as it was stored, inside its row, and a file of it", () =>
     Effect.gen(function* () {
       const models = yield* StatementModels
       const piece = { modelId: 7, partnerId: 1, clientId: 1 }

@@ -236,8 +236,8 @@ const compareAssets = async (stated: Stated, period: Period): Promise<void> => {
   )
 }
 
-describe("a second working out of statements", () => {
-  it("agrees with each kind, of any life and over any period", { timeout: 300_000 }, async () => {
+describe("an independent computation of statements", () => {
+  it("agrees with each kind, of any history and over any period", { timeout: 300_000 }, async () => {
     const methods = new Map<string, number>()
     let [writtenOff, standing] = [0, 0]
     await fc.assert(
@@ -289,8 +289,8 @@ describe("a second working out of statements", () => {
   })
 })
 
-describe("what nobody knew the value of", () => {
-  it("STS-9: counts as zero in TAX, which says so and names it; a sale of it has cost nothing", async () => {
+describe("an amount of unknown value", () => {
+  it("STS-9: counts as zero in TAX, which states and names it; its sale has no cost", async () => {
     const bench = await openPgBench()
     try {
       const life = new StatedLife(Date.UTC(2026, 1, 1))

@@ -109,7 +109,7 @@ describe("A2-103: a swap that is open on both sides", () => {
     assert.deepStrictEqual(turn.draft.written("reconBreaks"), [])
   })
 
-  it("a swap of one side alone is a break that pauses money out, even without a mark of its asset", () => {
+  it("a swap of one side alone is a break that pauses outgoing money, even without a mark of its asset", () => {
     const unknown = { ...none, outcomes: new Map([[swapRef(1), unknownHere]]) }
     const foreign = { ...none, swaps: [], theirs: [{ ...shown, id: 51, ref: "X-8" }] }
     for (const compared of [unknown, foreign]) {

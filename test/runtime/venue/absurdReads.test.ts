@@ -56,7 +56,7 @@ describe("A2-115: klines", () => {
     ]
   ]
   for (const [title, found, asked] of right) {
-    it.effect(`${title} are taken`, () =>
+    it.effect(`${title} are accepted`, () =>
       Effect.gen(function* () {
         const { feed, aside } = yield* openFeed(withKlines(found))
         assert.deepStrictEqual((yield* read(feed, asked))._tag, "Success")
@@ -99,7 +99,7 @@ describe("A2-115: klines", () => {
     )
   }
 
-  it.effect("of before serve ten seconds long in their place", () =>
+  it.effect("of the last good answer are served for ten seconds instead", () =>
     Effect.gen(function* () {
       const { venue, feed, pass } = yield* openFeed(withKlines(page))
       const before = yield* read(feed)
@@ -141,7 +141,7 @@ describe("A2-114: klines of a venue that is away", () => {
     })
   )
 
-  it.effect("wait two seconds for one that is silent", () =>
+  it.effect("wait two seconds for a silent venue", () =>
     Effect.gen(function* () {
       const { venue, feed } = yield* openFeed()
       venue.port.klines = () => Effect.never
@@ -149,7 +149,7 @@ describe("A2-114: klines of a venue that is away", () => {
     })
   )
 
-  it.effect("are asked for while a lost connection is made anew", () =>
+  it.effect("are requested while a lost connection is opened again", () =>
     Effect.gen(function* () {
       const { venue, feed } = yield* openFeed(withKlines(page))
       venue.drop()
@@ -203,7 +203,7 @@ describe("A2-115: staking offers", () => {
     )
   }
 
-  it.effect("a board of tomorrow, or of too many, is no answer: the one before goes stale", () =>
+  it.effect("a board dated tomorrow, or with too many offers, is no answer: the previous one becomes stale", () =>
     Effect.gen(function* () {
       const { venue, feed, aside, pass } = yield* openFeed(withOffers(offer))
       yield* pass(2)
@@ -220,7 +220,7 @@ describe("A2-115: staking offers", () => {
     })
   )
 
-  it.effect("of a market that is not listed (yet) are left out, and nothing is wrong with them", () =>
+  it.effect("offers of a market that is not listed (yet) are left out, and nothing is set aside", () =>
     Effect.gen(function* () {
       const { feed, aside, pass } = yield* openFeed(withOffers({ ...offer, symbol: "XYZ-SWAP" }))
       yield* pass(2)

@@ -38,8 +38,8 @@ const found = <A, E>(work: (clients: AccountClients) => Effect.Effect<A, E>): Pr
 const all = (clients: AccountClients, accounts: ReadonlyArray<string>) =>
   Effect.forEach(accounts, (account) => clients.of(account), { concurrency: "unbounded" })
 
-describe("whose accounts are", () => {
-  it("those asked for at the same moment are one read, each once, and are remembered", async () => {
+describe("the clients of accounts", () => {
+  it("simultaneous requests are one read, of each account once, and its results are stored", async () => {
     const accounts = Array.from({ length: 100 }, (_, at) => String(at + 1))
     const answers = await found((clients) => Effect.andThen(all(clients, [...accounts, "7"]), all(clients, accounts)))
     assert.deepStrictEqual(answers, accounts.map(Number))
@@ -47,7 +47,7 @@ describe("whose accounts are", () => {
     assert.isAtMost(reads.length, 2)
   })
 
-  it("one of somebody else has no client, and is asked for again", async () => {
+  it("another service's account has no client, and is read again", async () => {
     assert.deepStrictEqual(await found((clients) => Effect.andThen(all(clients, ["x"]), all(clients, ["x", "3"]))), [
       null,
       3
@@ -55,7 +55,7 @@ describe("whose accounts are", () => {
     assert.deepStrictEqual(reads, [["x"], ["x", "3"]])
   })
 
-  it("a read that fails fails all that waited for it, and nobody after it", async () => {
+  it("a failed read fails every request that waited for it, and none after it", async () => {
     isAway = true
     const tried = await found((clients) =>
       Effect.gen(function* () {

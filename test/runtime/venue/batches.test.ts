@@ -35,7 +35,7 @@ const breaking =
   })
 
 describe("events of an account", () => {
-  it("those that wait are few commits, in their order", () => {
+  it("waiting events are applied in few commits, in their order", () => {
     const { world, id, ref, process } = withVoidProbe()
     const before = commitsOf(world)
     const count = 3 * maxBatchLength
@@ -50,7 +50,7 @@ describe("events of an account", () => {
     assert.deepStrictEqual(world.errors, [])
   })
 
-  it("A2-96: swapped on their way they need no fetch; doubled ones are dropped", () => {
+  it("A2-96: events in a wrong order need no fetch; repeated ones are dropped", () => {
     const { world, ref } = withVoidProbe((venue) => ({
       ...venue,
       accountEvents: () => {
@@ -66,7 +66,7 @@ describe("events of an account", () => {
     assert.deepStrictEqual([sequence(world), mark(world), aside(world), world.errors], [10, 10, [], []])
   })
 
-  it("A2-115: one that can't be applied is set aside alone, the others of its fold are applied", () => {
+  it("A2-115: an event that can't be applied is set aside alone, the others of its batch are applied", () => {
     const { world, ref, process } = withVoidProbe()
     process.lane.kill()
     world.bendHost = breaking(({ state, draft }, isAside) => {
@@ -85,13 +85,13 @@ describe("events of an account", () => {
   })
 })
 
-describe("ends of lost calls of a client", () => {
+describe("ends of a client's lost calls", () => {
   const withLostCalls = () => {
     const world = new CallWorld((name) => (name === "placeOrder" ? { lost: "before" } : {}))
     return world
   }
 
-  it("one question's answers are few commits", () => {
+  it("the answers to one query are applied in few commits", () => {
     const world = withLostCalls()
     world.launch().probe(7, 200)
     world.run(1)
@@ -101,7 +101,7 @@ describe("ends of lost calls of a client", () => {
     assert.isAtMost(commitsOf(world) - before, 8)
   })
 
-  it("D6: one whose end can't be written stays in flight, the others end", () => {
+  it("D6: a call whose end can't be written stays in flight, the others end", () => {
     const world = withLostCalls()
     world.bendHost = breaking(({ draft }) => draft.ends("P-3"))
     world.launch().probe(7, 20)

@@ -30,9 +30,9 @@ describe("book checksum (F30)", () => {
     assert.strictEqual(crc32(crcCases.catalogue.ascii).toString(16), crcCases.catalogue.hex)
   })
 
-  it("an empty book has 0 (A2-06)", () => assert.strictEqual(bookChecksum([], []), 0))
+  it("the checksum of an empty book is 0 (A2-06)", () => assert.strictEqual(bookChecksum([], []), 0))
 
-  it("the longer side goes on alone, up to 25 levels a side, as a plain reckoning has it", () =>
+  it("the longer side continues alone, up to 25 levels a side, as in a plain computation", () =>
     fc.assert(
       fc.property(side, side, (bids, asks) => {
         const text = Array.from({ length: 25 }, (_, at): ReadonlyArray<Level | undefined> => [bids[at], asks[at]])

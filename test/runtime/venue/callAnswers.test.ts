@@ -36,8 +36,8 @@ const asking = (world: CallWorld, answer: (turn: Turn) => unknown) => {
 
 const stored = (world: CallWorld) => world.store.rows("answers").map(({ key }) => key)
 
-describe("answers in the turn that takes a call's end", () => {
-  it("the caller gets what the commit has", () => {
+describe("answers in the turn that applies the end of a call", () => {
+  it("the caller gets the answer that the commit stores", () => {
     const world = new CallWorld(slow)
     assert.strictEqual(
       asking(world, ({ now }) => now > 0),
@@ -46,7 +46,7 @@ describe("answers in the turn that takes a call's end", () => {
     assert.deepStrictEqual([stored(world), world.inFlight], [["key-1"], []])
   })
 
-  it("an answer that can't be made leaves the end to be taken without it", () => {
+  it("an answer that can't be made does not prevent the end of the call, which is applied without it", () => {
     const world = new CallWorld(slow)
     const told = asking(world, () => {
       throw new Error("barred")
@@ -54,7 +54,7 @@ describe("answers in the turn that takes a call's end", () => {
     assert.deepStrictEqual([told, stored(world), world.inFlight], [null, [], []])
   })
 
-  it("an answer that can't be written, for its key has one, keeps the end back for a moment only", () => {
+  it("an answer that can't be written, because its key has one, delays the end only briefly", () => {
     const world = new CallWorld(slow)
     const first = world.launch()
     first.run(Effect.asVoid(Effect.sync(() => world.store.apply(answered()))))
@@ -62,7 +62,7 @@ describe("answers in the turn that takes a call's end", () => {
     assert.deepStrictEqual([told, stored(world), world.inFlight], [null, ["key-1"], []])
   })
 
-  it("whoever waits for what is never answered goes on after 5 s", () => {
+  it("a caller whose call is never answered gets its answer after 5 s", () => {
     const world = new CallWorld(() => ({ lost: "before" }))
     assert.isNull(asking(world, () => "never"))
     assert.strictEqual(world.inFlight.length, 1)

@@ -22,14 +22,14 @@ const begun = (lanes: CallLanes): ReadonlyArray<string> => {
 const lanesOf = ({ atOnce = 64, ofClient = 8 } = {}) => new CallLanes({ atOnce, ofClient: () => ofClient })
 
 describe("lanes of calls", () => {
-  it("orders of one client go side by side, begun in the order of their commits", () => {
+  it("orders of one client run at the same time, started in the order of their commits", () => {
     const lanes = lanesOf()
     for (const ref of ["O-1", "O-2", "R-3", "T-4-1"]) lanes.add(call(7, ref))
     assert.deepStrictEqual(begun(lanes), ["O-1", "O-2", "R-3", "T-4-1"])
     assert.deepStrictEqual([lanes.running, lanes.size, lanes.startable], [4, 4, false])
   })
 
-  it("D6: a cancel and an amendment wait for what they are of, and for nothing else", () => {
+  it("D6: a cancel and an amendment wait for calls of their own object, and for no others", () => {
     const lanes = lanesOf()
     const place = call(7, "O-1")
     for (const each of [place, call(7, "O-1-q1"), call(7, "O-1-c1"), call(7, "O-2")]) lanes.add(each)
@@ -40,7 +40,7 @@ describe("lanes of calls", () => {
     assert.deepStrictEqual(begun(lanes), ["O-1-c1"])
   })
 
-  it("an event that says the end of a call lets the next of its object go, before the answer comes", () => {
+  it("an event that reports the end of a call starts the next call of its object, before the answer arrives", () => {
     const lanes = lanesOf({ ofClient: 2 })
     for (const ref of ["O-1", "O-1-c1", "O-2"]) lanes.add(call(7, ref))
     assert.deepStrictEqual(begun(lanes), ["O-1", "O-2"])
@@ -51,7 +51,7 @@ describe("lanes of calls", () => {
     assert.deepStrictEqual(begun(lanes), ["O-1-c1"])
   })
 
-  it("what is forgotten before it was made is not made", () => {
+  it("a call that is removed before its start is not made", () => {
     const lanes = lanesOf({ atOnce: 1 })
     for (const ref of ["O-1", "O-2", "O-3"]) lanes.add(call(7, ref))
     assert.deepStrictEqual(begun(lanes), ["O-1"])
@@ -60,7 +60,7 @@ describe("lanes of calls", () => {
     assert.deepStrictEqual([begun(lanes), lanes.size], [["O-3"], 1])
   })
 
-  it("a client whose calls all hang leaves ways to the others", () => {
+  it("a client whose calls all hang leaves places to the others", () => {
     const lanes = lanesOf({ atOnce: 6, ofClient: 3 })
     for (let n = 1; n <= 20; n++) lanes.add(call(7, `O-${n}`))
     assert.deepStrictEqual(begun(lanes), ["O-1", "O-2", "O-3"])
@@ -75,7 +75,7 @@ describe("lanes of calls", () => {
     assert.deepStrictEqual(begun(lanes), ["O-1", "O-4", "O-2", "O-5"])
   })
 
-  it("A2-95: until its account is open, a client has one call on its way, and that one comes first again", () => {
+  it("A2-95: until its account is open, a client has one call in flight, and that call is repeated before others start", () => {
     let isOpen = false
     const lanes = new CallLanes({ atOnce: 64, ofClient: () => (isOpen ? 8 : 1) })
     for (const ref of ["O-1", "O-2"]) lanes.add(call(7, ref))
@@ -92,7 +92,7 @@ describe("lanes of calls", () => {
     object: fc.integer({ min: 1, max: 3 }),
     pick: fc.nat()
   })
-  it("two calls of one object never overlap nor swap, whatever happens, and each is made", () => {
+  it("two calls of one object never overlap or change order, in any sequence, and each is made", () => {
     fc.assert(
       fc.property(fc.array(step, { maxLength: 120 }), (steps) => {
         const world = new LaneWorld()

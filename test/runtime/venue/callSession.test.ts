@@ -86,7 +86,7 @@ const venueThat = async (
 }
 
 describe("calls over a session", () => {
-  it("many of them share one connection, which brings the key", async () => {
+  it("many calls share one connection, which sends the key", async () => {
     const { venue, call } = await venueThat(executed)
     const found = await Promise.all(Array.from({ length: 50 }, call))
     assert.deepStrictEqual(
@@ -96,7 +96,7 @@ describe("calls over a session", () => {
     assert.deepStrictEqual([venue.opened, venue.calls, venue.headers?.authorization], [1, 50, "Bearer vnk_test"])
   })
 
-  it("answers in another order come to their own callers", async () => {
+  it("answers in another order reach their own callers", async () => {
     const waiting: Array<number> = []
     const { call } = await venueThat(({ id, at }, socket) => {
       waiting.push(id)
@@ -133,7 +133,7 @@ describe("calls over a session", () => {
     ["a cut connection", (_, socket) => void socket.destroy(), "the connection broke"]
   ]
   for (const [title, answering, reason] of broken) {
-    it(`${title} leaves nobody waiting, and the next call opens another`, async () => {
+    it(`${title} leaves no caller waiting, and the next call opens another session`, async () => {
       const { venue, call } = await venueThat((asked, socket) =>
         asked.at === 2 ? answering(asked, socket) : asked.at > 2 ? executed(asked, socket) : undefined
       )
@@ -143,7 +143,7 @@ describe("calls over a session", () => {
     })
   }
 
-  it("a call without an answer is given up, what comes of it later is nobody's, and the session goes on", async () => {
+  it("a call without an answer ends, its late answer is dropped, and the session continues", async () => {
     let late = 0
     const beats: Array<NodeJS.Timeout> = []
     const { venue, call } = await venueThat((asked, socket) => {
@@ -158,7 +158,7 @@ describe("calls over a session", () => {
     for (const beat of beats) clearInterval(beat)
   })
 
-  it("a venue that is silent is given up with its connection", async () => {
+  it("the connection to a silent venue is closed", async () => {
     const { venue, call } = await venueThat(() => {}, { greeting: "" })
     assert.strictEqual(await call(), `silent for ${patience} ms`)
     assert.strictEqual(await call(), `silent for ${patience} ms`)
@@ -170,13 +170,13 @@ describe("calls over a session", () => {
     assert.match(String(await call()), /^(status 401|the connection broke)$/)
   })
 
-  it("a venue that is not there answers no call", async () => {
+  it("a venue that does not run answers no call", async () => {
     const { call } = await venueThat(executed)
     await new Promise<void>((resolve) => void server?.close(() => resolve()))
     assert.strictEqual(await call(), "the connection broke")
   })
 
-  it("the end of the service leaves nobody waiting", async () => {
+  it("the end of the service leaves no caller waiting", async () => {
     const { call } = await venueThat(({ at }) => {
       if (at === 2) session?.close()
     })

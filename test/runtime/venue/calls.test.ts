@@ -15,7 +15,7 @@ const answered = <A>(heard: { readonly exit: Exit.Exit<A, unknown> | null }): A 
 const times = (world: CallWorld, ref: string) => [world.venue.came.get(ref) ?? 0, world.venue.executed.get(ref) ?? 0]
 
 describe("calls of the venue", () => {
-  it("A2-26: the commit says what is in flight, the outcome's commit that nothing is", () => {
+  it("A2-26: the commit records the call in flight, the outcome's commit removes the record", () => {
     const world = new CallWorld(() => ({ toVenue: 20, toCaller: 20 }))
     const process = world.launch()
     const started = process.probe(7, 2)
@@ -54,7 +54,7 @@ describe("calls of the venue", () => {
     assert.deepStrictEqual([world.inFlight, [...world.probes.values()]], [[], ["VOID"]])
   })
 
-  it("A2-95: a refusal of the account that has passed is asked past, under another ref", () => {
+  it("A2-95: after a temporary refusal of the account it is requested again, under another ref", () => {
     let refusing = true
     const world = new CallWorld((name) => (name === "openAccount" && refusing ? { refused: "not now" } : {}))
     const process = world.launch()
@@ -66,7 +66,7 @@ describe("calls of the venue", () => {
     assert.deepStrictEqual([world.inFlight, [...world.probes.values()]], [[], ["VOID", "EXECUTED"]])
   })
 
-  it("a client's calls are made side by side, at most eight, in the order of their commits; others have their own ways", () => {
+  it("a client's calls run at the same time, at most eight, in the order of their commits; other clients have their own places", () => {
     const order: Array<string> = []
     const world = new CallWorld((name, [ref = ""]) => {
       if (name === "placeOrder") order.push(ref)
@@ -89,7 +89,7 @@ describe("calls of the venue", () => {
     assert.deepStrictEqual(new Set(world.probes.values()), new Set(["EXECUTED"]))
   })
 
-  it("a call whose answer is lost keeps no other of its client back", () => {
+  it("a call whose answer is lost delays no other of its client", () => {
     const world = new CallWorld((name, [ref = ""]) =>
       name === "placeOrder" && ref === "P-2" ? { lost: "after", silent: true } : { toVenue: 2, toCaller: 2 }
     )
@@ -123,7 +123,7 @@ describe("calls of the venue", () => {
     assert.deepStrictEqual(world.errors, [])
   })
 
-  it("D6: what is lost is asked for after 1, 2, 4 and 8 s, then every 5 s; of an alarm after 60 s, once", () => {
+  it("D6: lost calls are queried after 1, 2, 4 and 8 s, then every 5 s; a call with an alarm after 60 s, once", () => {
     const asked: Array<number> = []
     const world = new CallWorld((name) => {
       if (name === "voidRefs") asked.push(world.timeline.now)
@@ -148,7 +148,7 @@ describe("calls of the venue", () => {
     assert.strictEqual(process.figures.alarms, 1)
   })
 
-  it("a process that dies leaves its calls to the next, which asks and never calls", () => {
+  it("a process that dies leaves its calls to the next, which queries and never calls", () => {
     const world = new CallWorld((name) => (name === "placeOrder" ? { toVenue: 50, toCaller: 50 } : {}))
     const first = world.launch()
     first.probe(7, 3)
@@ -181,7 +181,7 @@ describe("calls of the venue", () => {
     assert.deepStrictEqual([world.inFlight, world.venue.outcomeOf(ref).outcome], [[], "VOID"])
   })
 
-  it("A1-51: who waits hears within 5 s whether the end is known", () => {
+  it("A1-51: a waiting caller is told within 5 s whether the end is known", () => {
     const world = new CallWorld((name, [ref = ""]) =>
       name === "placeOrder" && ref.endsWith("2") ? { lost: "after", silent: true } : { toVenue: 40, toCaller: 40 }
     )
@@ -200,7 +200,7 @@ describe("calls of the venue", () => {
   })
 
   it.each([0, 1, 2, 3])(
-    "a process that is frozen %i steps after the commit asks again whether it owns the database, and calls",
+    "a process that is frozen %i steps after the commit checks again whether it owns the database, and calls",
     (steps) => {
       const world = new CallWorld()
       const process = world.launch()
@@ -224,7 +224,7 @@ describe("calls of the venue", () => {
     }
   )
 
-  it("F9: calls that wait for room are made within their time, however many there are, and others' find a way", () => {
+  it("F9: calls that wait for a place are made within their time, however many there are, and other clients' calls are made too", () => {
     const clientIds = Array.from({ length: 1_500 }, (_, n) => 100 + n)
     const slow = () => ({ toVenue: 150, toCaller: 150 })
     const crowd = (inRoom: boolean) => {
@@ -245,7 +245,7 @@ describe("calls of the venue", () => {
     assert.deepStrictEqual(crowd(false), { late: true, few: false, other: "IN_FLIGHT", left: 0 })
   })
 
-  it("10,000 lost answers take 20 questions", () => {
+  it("10,000 lost answers need 20 queries", () => {
     const world = new CallWorld((name) => (name === "placeOrder" ? { lost: "after", silent: true } : {}))
     const first = world.launch()
     for (let client = 1; client <= 100; client++) first.probe(client, 100)

@@ -56,7 +56,7 @@ const broken = (world: CallWorld): string | null => {
   return probes.size < 30 ? "nothing was tried" : null
 }
 
-describe("venue calls under whatever happens", () => {
+describe("venue calls under any faults", () => {
   it("are executed once, made once, and known on both sides", () => {
     fc.assert(
       fc.property(fc.nat(), (seed) => assert.isNull(run(seed))),

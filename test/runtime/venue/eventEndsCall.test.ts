@@ -48,8 +48,8 @@ const sendStop = Effect.gen(function* () {
   })
 })
 
-describe("an event that is here before its call's answer", () => {
-  it("A2-26: the event ends the call, who waits hears it, and nothing is asked", () => {
+describe("an event that arrives before its call's answer", () => {
+  it("A2-26: the event ends the call, the waiting caller is told, and nothing is queried", () => {
     const world = new CallWorld((name) => (name === "placeOrder" ? { lost: "after", silent: true } : {}))
     const process = world.launch()
     process.probe(7, 1)
@@ -62,7 +62,7 @@ describe("an event that is here before its call's answer", () => {
     assert.deepStrictEqual([aside(world), world.errors], [[], []])
   })
 
-  it("A2-26: the answer that comes after the event changes nothing", () => {
+  it("A2-26: the answer that arrives after the event changes nothing", () => {
     const world = new CallWorld((name) => (name === "placeOrder" ? { toCaller: 3_000 } : {}))
     const process = world.launch()
     process.probe(7, 2)
@@ -71,7 +71,7 @@ describe("an event that is here before its call's answer", () => {
     assert.deepStrictEqual([process.figures.lookups, sequence(world)], [0, 2])
   })
 
-  it("D6, C1: a venue that does not see it yet is asked again; the event ends it, and nothing is voided", () => {
+  it("D6, C1: a venue that does not show the object yet is queried again; the event ends the call, and nothing is voided", () => {
     const lag = { on: true }
     const world = new CallWorld((name) => (name === "placeOrder" ? { lost: "after" } : {}), lagging(lag))
     world.venue.deaf = true
@@ -90,7 +90,7 @@ describe("an event that is here before its call's answer", () => {
     assert.deepStrictEqual([process.figures.lookups, ends(world), world.errors], [lookups, 1, []])
   })
 
-  it("D6, C1: without an event it is known once the venue sees it", () => {
+  it("D6, C1: without an event the end is known once the venue shows the object", () => {
     const lag = { on: true }
     const world = new CallWorld((name) => (name === "placeOrder" ? { lost: "after" } : {}), lagging(lag))
     world.venue.deaf = true
@@ -103,7 +103,7 @@ describe("an event that is here before its call's answer", () => {
     assert.strictEqual(process.figures.inFlight, 0)
   })
 
-  it("D6: a voiding that is answered after the event is not believed against it", () => {
+  it("D6: a void that is answered after the event is not believed against the event", () => {
     const lag = { on: true }
     const world = new CallWorld(
       (name) => (name === "placeOrder" ? { lost: "after" } : name === "voidRefs" ? { toCaller: 2_000 } : {}),
@@ -120,7 +120,7 @@ describe("an event that is here before its call's answer", () => {
     assert.deepStrictEqual([world.inFlight, process.figures.inFlight, process.figures.lookups], [[], 0, 1])
   })
 
-  it("A2-115, C1: the object of a hostile event is asked for again while the venue does not see it", () => {
+  it("A2-115, C1: the object of a hostile event is read again while the venue does not show it", () => {
     const lag = { on: true }
     const world = new CallWorld(
       (name) => (name === "placeOrder" ? { lost: "before" } : {}),
@@ -177,7 +177,7 @@ describe("an event that is here before its call's answer", () => {
     assert.deepStrictEqual([triggered(), world.inFlight, aside(world).length], [[past.triggeredAt], [], 1])
   })
 
-  it("A2-96: an account of which no event was ever heard is read again after a loss, by its executed call", () => {
+  it("A2-96: an account without any event so far is read again after a loss, because of its executed call", () => {
     const world = new CallWorld()
     world.venue.deaf = true
     const process = world.launch()

@@ -43,7 +43,7 @@ const withListing = () => {
 }
 
 describe("A2-115: the grids that judge events", () => {
-  it("that became finer condemn nothing, in the same moment", () => {
+  it("that became finer condemn no event, from the same moment on", () => {
     const { listed, say, aside } = withListing()
     say({ qty: "0.002" })
     listed.change = { qtyStep: "0.0001", priceTick: "0.01" }
@@ -60,7 +60,7 @@ describe("A2-115: the grids that judge events", () => {
     assert.deepStrictEqual(aside(), ["its quantity is off the market's grid"])
   })
 
-  it("A2-114: that are impossible judge nothing: those that were last known do", () => {
+  it("A2-114: that are impossible judge no event: the last known grids do", () => {
     const { world, listed, say, aside } = withListing()
     say({ qty: "0.002" })
     listed.change = { qtyStep: "0", priceTick: "0", maxQty: "0" }
@@ -79,7 +79,7 @@ describe("A2-115: the grids that judge events", () => {
     assert.isAtMost(listed.reads - before, 3)
   })
 
-  it("are those that were last known while the venue does not say them", () => {
+  it("are the last known ones while the venue does not give any", () => {
     const { listed, say, aside } = withListing()
     listed.away = true
     say({ qty: "0.0015" })

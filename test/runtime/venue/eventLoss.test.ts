@@ -29,8 +29,8 @@ const withLostExecution = (bend: (venue: VenueShape) => VenueShape = (venue) => 
   return { world, id }
 }
 
-describe("events that the venue keeps no more", () => {
-  it("A2-96: a quiet account of which something was said among them is read again", () => {
+describe("events that the venue no longer keeps", () => {
+  it("A2-96: a quiet account that such an event concerned is read again", () => {
     const { world, id } = withLostExecution()
     const next = world.launch()
     world.run(5_000)
@@ -41,7 +41,7 @@ describe("events that the venue keeps no more", () => {
     ])
   })
 
-  it("A2-96: until every account is read again the mark is not stored, and nobody waits for it", () => {
+  it("A2-96: until every account is read again the checkpoint is not stored, and nothing waits for it", () => {
     let away = true
     const { world, id } = withLostExecution((venue) => ({
       ...venue,
@@ -68,7 +68,7 @@ describe("events that the venue keeps no more", () => {
     assert.strictEqual(second.link.takenTo, now)
   })
 
-  it("A2-96: one account that can't be read keeps no other from being read after the next loss", () => {
+  it("A2-96: one account that can't be read prevents no other from being read after the next loss", () => {
     const { world, process } = withVoidProbe((venue) => ({
       ...venue,
       accountEvents: (of, after) =>
@@ -92,7 +92,7 @@ describe("events that the venue keeps no more", () => {
     assert.deepStrictEqual([sequence(world, 7), sequence(world, 8), mark(world)], [1, 2, 2])
   })
 
-  it("what the venue still keeps of an account is taken past what it does not, with an alarm", () => {
+  it("an account's events that the venue still keeps are applied past those that it does not, with an alarm", () => {
     let gone = 0
     const { world, id } = withLostExecution((venue) => ({
       ...venue,
@@ -110,7 +110,7 @@ describe("events that the venue keeps no more", () => {
     assert.include(aside(world).join(), "does not keep what it said")
   })
 
-  it("A2-115: what is kept past what is not goes no further than the venue says the account is", () => {
+  it("A2-115: such events are applied no further than the venue's sequence of the account", () => {
     let kept = true
     const poison = { number: 9_000, at: 1, fact: saying(orderOf(null))({ account, sequence: 9_007_199_254_740_991 }) }
     const { world } = withLostExecution((venue) => ({
@@ -124,7 +124,7 @@ describe("events that the venue keeps no more", () => {
     assert.strictEqual(sequence(world), 1)
   })
 
-  it("what the venue does not keep of an account either is an alarm of the account", () => {
+  it("an account's events that its own list lacks too are an alarm of the account", () => {
     let kept = true
     const { world } = withLostExecution((venue) => ({
       ...venue,
@@ -142,7 +142,7 @@ describe("events that the venue keeps no more", () => {
     assert.deepStrictEqual(world.store.rows("reconBreaks"), [])
   })
 
-  it("A2-103: what the venue does not keep of an account, whose money it does not keep either, is a break at once", () => {
+  it("A2-103: if the venue keeps neither an account's events nor its money, a break opens at once", () => {
     let kept = true
     const { world } = withLostExecution((venue) => ({
       ...venue,
@@ -183,7 +183,7 @@ const withoutMoney = (venue: VenueShape): VenueShape => ({
 const unreadable = (number: number | null) => ({ unreadable: "x", reason: "no JSON", number, account })
 
 describe("A2-103: a read of one account up to a sequence", () => {
-  it("ends there although each read is followed by another event", () => {
+  it("ends although each read is followed by another event", () => {
     const { world, read } = readHidden((venue, more) => ({
       ...venue,
       accountEvents: (of, after) => Effect.tap(venue.accountEvents(of, after), () => Effect.sync(more))
@@ -195,7 +195,7 @@ describe("A2-103: a read of one account up to a sequence", () => {
   it.each([
     ["the last event", [3], 2],
     ["all missing events", [2, 3], 1]
-  ] as const)("%s given but unreadable are quarantined, not lost", (_, bad, reached) => {
+  ] as const)("%s returned but unreadable are quarantined, not lost", (_, bad, reached) => {
     const { world, read } = readHidden((venue) => ({
       ...withoutMoney(venue),
       accountEvents: (of, after) =>
@@ -229,7 +229,7 @@ describe("A2-103: a read of one account up to a sequence", () => {
     assert.deepStrictEqual(world.store.rows("reconBreaks"), [])
   })
 
-  it("events that come while their loss is decided are applied, not lost", () => {
+  it("events that arrive while their loss is decided are applied, not lost", () => {
     const { world, read } = readHidden((venue) => ({
       ...venue,
       account: (of) => Effect.delay(withoutMoney(venue).account(of), "2 seconds"),
@@ -243,7 +243,7 @@ describe("A2-103: a read of one account up to a sequence", () => {
     assert.deepStrictEqual(world.store.rows("reconBreaks"), [])
   })
 
-  it("absent events count as lost after two reads 5 s apart, and events that come before that are applied", () => {
+  it("absent events count as lost after two reads 5 s apart, and events that arrive before that are applied", () => {
     let absent = true
     const { world, read } = readHidden((venue) => ({
       ...withoutMoney(venue),
@@ -334,7 +334,7 @@ describe("A2-96: lost events that arrive later", () => {
     }
   )
 
-  it("a loss stays with staff where a later event is applied already", () => {
+  it("a loss stays with staff if a later event is already applied", () => {
     const { world, process, hears, give } = withLoss((number) => number === 2)
     assert.strictEqual(sequence(world), 3)
     give()
@@ -344,7 +344,7 @@ describe("A2-96: lost events that arrive later", () => {
     assert.deepStrictEqual([sequence(world), drops(world)], [3, [false]])
   })
 
-  it("a loss of whose events one was applied after a gap stays with staff after a restart, although the last one arrives", () => {
+  it("a loss with an event that was applied after a gap stays with staff after a restart, although the last one arrives", () => {
     const { world, process, give } = withLoss((number) => number === 2 || number === 4, 3)
     assert.strictEqual(sequence(world), 3)
     process.lane.kill()
@@ -370,7 +370,7 @@ describe("A2-96: an event after a gap", () => {
     return world
   }
 
-  it("is applied at once if the venue gives the events of the gap and they are unreadable", () => {
+  it("is applied at once if the venue returns the events of the gap and they are unreadable", () => {
     // The venue's list lags: it lacks the event that the stream has delivered.
     const world = gapOf((found) => found.flatMap(({ number }) => (number === 2 ? [unreadable(2)] : [])))
     world.run(20)
@@ -407,8 +407,8 @@ describe("A2-96: an event after a gap", () => {
   })
 })
 
-describe("a venue whose books are others", () => {
-  it("A2-96: what it has of an account is less than was heard of it: an alarm of the account", () => {
+describe("a venue with other books", () => {
+  it("A2-96: its sequence of an account is lower than the one received earlier: an alarm of the account", () => {
     let isReplaced = false
     const { world } = withLostExecution((venue) => ({
       ...venue,

@@ -10,7 +10,7 @@ import { account, aside, mark, orderOf, saying, sequence, withVoidProbe } from "
 const absurd = 9_007_199_254_740_991
 
 describe("the cursor of events", () => {
-  it("A2-115: the venue's word bounds what is believed, and its next word takes back what it has not", () => {
+  it("A2-115: the venue's heartbeat bounds the believed numbers, and its next heartbeat takes back numbers that it lacks", () => {
     const cursor = new EventCursor(5)
     assert.deepStrictEqual(
       [cursor.believes(5 + aheadLimit), cursor.believes(6 + aheadLimit), cursor.believes(absurd)],
@@ -31,7 +31,7 @@ describe("the cursor of events", () => {
     assert.deepStrictEqual([cursor.mark, cursor.hole, cursor.begin(50)], [6, false, true])
   })
 
-  it("A2-96: the mark is the last of those before which nothing is missing, in whatever order they come", () => {
+  it("A2-96: the checkpoint is the last number before which no event is missing, in any order of arrival", () => {
     fc.assert(
       fc.property(fc.uniqueArray(fc.integer({ min: 1, max: 60 }), { maxLength: 60 }), (numbers) => {
         const cursor = new EventCursor(0)
@@ -49,10 +49,10 @@ describe("the cursor of events", () => {
   })
 })
 
-describe("numbers that can't be true", () => {
+describe("impossible numbers", () => {
   const tooFar = "its number lies far beyond what the venue has"
 
-  it("A2-115: an event of an absurd number is set aside without one, its account is read again, nothing waits", () => {
+  it("A2-115: an event of an absurd number is set aside without its number, its account is read again, and nothing waits", () => {
     const { world, process, id, ref } = withVoidProbe()
     world.venue.deaf = true
     const event = world.venue.publish(account, saying(orderOf(ref)))
@@ -72,7 +72,7 @@ describe("numbers that can't be true", () => {
     assert.deepStrictEqual([mark(world), sequence(world)], [2, 2])
   })
 
-  it("A2-115: of a line that can't be read an absurd number is not believed either", () => {
+  it("A2-115: the absurd number of an unreadable line is not believed either", () => {
     const { world, process } = withVoidProbe()
     world.venue.send({ unreadable: "x", reason: "no JSON", number: absurd, account: null })
     world.run(20_000)
@@ -83,7 +83,7 @@ describe("numbers that can't be true", () => {
     assert.strictEqual(process.events.reconnects, 0)
   })
 
-  it("A2-115: a number a little ahead of the venue is forgotten with the next heartbeat", () => {
+  it("A2-115: a number slightly ahead of the venue is dropped with the next heartbeat", () => {
     const { world, process, ref } = withVoidProbe()
     const event = world.venue.publish(account, saying(orderOf(ref)))
     world.venue.send({ ...event, number: 70 })
@@ -110,7 +110,7 @@ describe("numbers that can't be true", () => {
     assert.strictEqual(mark(world), 1)
   })
 
-  it("A2-115: a venue whose every heartbeat is absurd is asked more and more seldom, and its events are taken", () => {
+  it("A2-115: a venue whose every heartbeat is absurd is queried at growing intervals, and its events are applied", () => {
     const { world, process, id, ref } = withVoidProbe()
     const honest = world.venue.heartbeat.bind(world.venue)
     world.venue.heartbeat = () => ({ ...honest(), number: absurd })
@@ -129,8 +129,8 @@ describe("numbers that can't be true", () => {
   })
 })
 
-describe("a flood of events that nobody can apply", () => {
-  it("A2-115: each is kept, and the log says it ten times a minute, and how many more there were", () => {
+describe("a flood of events that can't be applied", () => {
+  it("A2-115: each is stored, and the log names ten of them a minute, and the number of the others", () => {
     const { world, ref } = withVoidProbe()
     const order = { ...orderOf(ref), ref: null }
     for (let n = 0; n < 1_294; n++) world.venue.publish(account, saying(order))

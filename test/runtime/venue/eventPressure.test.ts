@@ -41,8 +41,8 @@ const withStuckAccount = () => {
   return { ...made, stuck, other, sayOther }
 }
 
-describe("an account that can't go on", () => {
-  it("A2-115: its events keep nobody waiting, and are applied once it goes on", () => {
+describe("an account whose events can't be applied", () => {
+  it("A2-115: its events delay no other account, and are applied once they can be", () => {
     const { world, process, ref, stuck, other, sayOther } = withStuckAccount()
     for (let n = 0; n < 600; n++) world.venue.publish(account, saying(orderOf(ref)))
     sayOther()
@@ -55,7 +55,7 @@ describe("an account that can't go on", () => {
     assert.deepStrictEqual([aside(world), world.errors, process.events.reconnects], [[], [], 0])
   })
 
-  it("A2-115: lines that can't be read and name it keep nobody waiting either", () => {
+  it("A2-115: unreadable lines that name it delay no other account either", () => {
     const { world, process, ref, stuck, other, sayOther } = withStuckAccount()
     world.venue.publish(account, saying(orderOf(ref)))
     for (let n = 0; n < 600; n++) world.venue.send({ unreadable: `x ${n}`, reason: "no JSON", number: null, account })
@@ -69,7 +69,7 @@ describe("an account that can't go on", () => {
     assert.deepStrictEqual([sequence(world), mark(world), aside(world).length], [2, 4, 601])
   })
 
-  it("A2-115: an event that can't be read from its account either is set aside once, and what follows goes on", () => {
+  it("A2-115: an event that can't be read from its account's list either is set aside once, and later events are applied", () => {
     const { world, ref } = withVoidProbe((venue: VenueShape) => ({
       ...venue,
       accountEvents: (of, after) =>
@@ -93,7 +93,7 @@ describe("an account that can't go on", () => {
     assert.deepStrictEqual(aside(world), ["not what it should be"])
   })
 
-  it("A2-96: a process that dies meanwhile has passed nothing of it", () => {
+  it("A2-96: a process that dies meanwhile has passed no event of it", () => {
     const { world, process, ref, stuck } = withStuckAccount()
     for (let n = 0; n < 600; n++) world.venue.publish(account, saying(orderOf(ref)))
     world.run(2_000)
@@ -105,7 +105,7 @@ describe("an account that can't go on", () => {
     assert.deepStrictEqual([sequence(world), mark(world), aside(world)], [601, 601, []])
   })
 
-  it("what waits for the mark is bounded: the stream waits, and goes on", () => {
+  it("the number of events that wait for the checkpoint is limited: the stream waits, and continues", () => {
     const { world, process, ref, stuck } = withStuckAccount()
     world.venue.publish(account, saying(orderOf(ref)))
     const all = 2 + heldLimit + 50
@@ -125,7 +125,7 @@ describe("an account that can't go on", () => {
     assert.deepStrictEqual([mark(world), process.events.held, process.events.reconnects], [all, 0, 0])
   })
 
-  it("A2-115: a sequence beyond what the venue has of the account is set aside, and the account goes on", () => {
+  it("A2-115: a sequence beyond the venue's sequence of the account is set aside, and the account continues", () => {
     const { world, id, ref } = withVoidProbe()
     const fact = saying(orderOf(ref))({ account, sequence: 9_007_199_254_740_991 })
     const event = { number: 1, at: world.timeline.now, fact }
@@ -150,7 +150,7 @@ describe("a number that the venue never gives", () => {
       events: (after) => Stream.filter(venue.events(after), (line) => "heartbeat" in line || line.number !== number)
     })
 
-  it("A2-115: is asked for a minute long, then passed, and every account is read again", () => {
+  it("A2-115: is requested for a minute, then passed, and every account is read again", () => {
     const { world, process, id, ref } = withVoidProbe(without(2))
     world.venue.publish(account, saying(orderOf(null)))
     world.venue.publish(account, saying(orderOf(ref)))
@@ -191,7 +191,7 @@ describe("a number that the venue never gives", () => {
     assert.deepStrictEqual(lost(world), [])
   })
 
-  it("the last one is not passed: nothing bears out that it will not come", () => {
+  it("the last number is not passed: nothing shows that it will not arrive", () => {
     const { world, process } = withVoidProbe(without(1))
     world.venue.publish(account, saying(orderOf(null)))
     world.venue.disconnect()
@@ -201,8 +201,8 @@ describe("a number that the venue never gives", () => {
   })
 })
 
-describe("faults of the reader's own", () => {
-  it("a mark that can't be kept for a defect is kept later", () => {
+describe("defects of the reader itself", () => {
+  it("a checkpoint that can't be stored because of a defect is stored later", () => {
     const { world, process, ref } = withVoidProbe()
     process.lane.kill()
     let broken = true
@@ -220,7 +220,7 @@ describe("faults of the reader's own", () => {
     assert.strictEqual(mark(world), 1)
   })
 
-  it("a defect while holes are looked for is logged, and they are looked for again", () => {
+  it("a defect during the search for missing numbers is logged, and the search is repeated", () => {
     const { world, id, ref } = withVoidProbe()
     let broken = 2
     world.onLog = (message) => {

@@ -15,7 +15,7 @@ import { CallWorld } from "./CallWorld.ts"
 import { account, aside, mark, orderOf, saying, sequence, withVoidProbe } from "./eventWorld.ts"
 
 describe("events of the venue", () => {
-  it("D6: an order that turns up after all goes to its object; the cursor passes it", () => {
+  it("D6: an order that appears late goes to its object; the cursor passes it", () => {
     const { world, id, ref } = withVoidProbe()
     world.venue.publish(account, saying(orderOf(ref)))
     world.run(1_000)
@@ -24,7 +24,7 @@ describe("events of the venue", () => {
     assert.strictEqual(found.length, 1)
   })
 
-  it("A2-96: what comes again is dropped, what comes after a gap waits for the gap", () => {
+  it("A2-96: a repeated event is dropped, an event after a gap waits for the gap", () => {
     const { world, id, ref } = withVoidProbe()
     const { venue } = world
     const first = venue.publish(account, saying(orderOf(ref)))
@@ -65,7 +65,7 @@ describe("events of the venue", () => {
       ],
       ["of no market", (at, ref) => [orderOf(ref, { symbol: "XXX-USDC-PERP" }), at], "its market is not listed"]
     ]
-  it.each(hostile)("A2-115: an event %s is set aside, alarmed once and passed", (_, make, reason) => {
+  it.each(hostile)("A2-115: an event %s is set aside, raises one alarm and is passed", (_, make, reason) => {
     const { world, id, ref } = withVoidProbe()
     const [order, at] = make(world.timeline.now, ref)
     const event = world.venue.publish(account, saying(order), at)
@@ -131,7 +131,7 @@ describe("events of the venue", () => {
     ["lost", 5_000],
     ["never", 20_000]
   ] as const)(
-    "A2-115: an answer for the object that is lost or never comes (%s) stops nothing: the event is passed, and alarmed",
+    "A2-115: an answer for the object that is lost or never arrives (%s) stops nothing: the event is passed, with an alarm",
     (answers, millis) => {
       const { world, id, ref, asked } = withLateProbe(answers)
       world.venue.publish(account, saying(orderOf(ref, { qty: "0.0015" })))
@@ -146,7 +146,7 @@ describe("events of the venue", () => {
     }
   )
 
-  it("C4: while the venue plays ahead by command its events are taken; what lies beyond the jump is set aside", () => {
+  it("C4: while the venue plays ahead by command its events are applied; an event beyond the jump is set aside", () => {
     const { world, process, id, ref } = withVoidProbe()
     const to = world.timeline.now + 8 * 3_600_000
     process.run(Effect.map(BusinessClock, (clock) => clock.expect(to)))
@@ -159,7 +159,7 @@ describe("events of the venue", () => {
     assert.deepStrictEqual([aside(world), mark(world)], [["it lies more than 5 s ahead of the venue's clock"], 2])
   })
 
-  it("A2-115: lines that can't be read are set aside once, with what can be seen of them", () => {
+  it("A2-115: unreadable lines are set aside once, with their readable parts", () => {
     const { world, process } = withVoidProbe()
     const line = { unreadable: '{"number":1,', reason: "no JSON", number: 1, account: null }
     const listing = { type: "listing", version: 1, symbol: "BTC-USDC-PERP" } as const
@@ -180,7 +180,7 @@ describe("events of the venue", () => {
     assert.strictEqual(aside(world).length, 2)
   })
 
-  it("an account that is none of ours is set aside and keeps nobody waiting", () => {
+  it("an account that is not ours is set aside and delays nothing", () => {
     const { world, id, ref } = withVoidProbe()
     world.venue.publish("ZZZ-00000009", (stamp) => ({ type: "order", ...stamp, order: orderOf(null) }))
     world.venue.publish(account, saying(orderOf(ref)))
@@ -191,7 +191,7 @@ describe("events of the venue", () => {
     )
   })
 
-  it("an event that is dropped on the way is read again on a new connection", () => {
+  it("an event that is lost in transit is read again on a new connection", () => {
     const { world, process, id, ref } = withVoidProbe()
     world.venue.deaf = true
     world.venue.publish(account, saying(orderOf(ref)))
@@ -202,7 +202,7 @@ describe("events of the venue", () => {
     assert.isAtLeast(process.events.reconnects, 1)
   })
 
-  it("A2-96: the next process begins at the mark and takes nothing twice", () => {
+  it("A2-96: the next process begins at the checkpoint and applies nothing twice", () => {
     const { world, process, ref } = withVoidProbe()
     for (let n = 0; n < 5; n++) world.venue.publish(account, saying(orderOf(ref)))
     world.run(1_000)
@@ -214,7 +214,7 @@ describe("events of the venue", () => {
     assert.deepStrictEqual([mark(world), sequence(world), aside(world)], [8, 8, []])
   })
 
-  it("events that the venue keeps no more: said, and on from its present number", () => {
+  it("events that the venue no longer keeps: an alarm, and the reader continues from the venue's present number", () => {
     const { world, process, ref } = withVoidProbe()
     process.lane.kill()
     for (let n = 0; n < 6; n++) world.venue.publish(account, saying(orderOf(ref)))
@@ -230,7 +230,7 @@ describe("events of the venue", () => {
     assert.deepStrictEqual([sequence(world), mark(world)], [7, 7])
   })
 
-  it("a connection that ends is made again, and the link says how it stands", () => {
+  it("a connection that ends is opened again, and the link shows its state", () => {
     const { world, process } = withVoidProbe()
     assert.deepInclude(process.link, { connected: true, number: 0 })
     world.venue.disconnect()
@@ -240,7 +240,7 @@ describe("events of the venue", () => {
     assert.isTrue(process.link.connected)
   })
 
-  it("each event is taken exactly once and in order, however lines are doubled, reordered and dropped", () => {
+  it("each event is applied exactly once and in order, however lines are repeated, reordered and dropped", () => {
     fc.assert(
       fc.property(fc.nat(), (seed) => {
         const random = new SeededRandom(seed)

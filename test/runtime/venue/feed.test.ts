@@ -22,7 +22,7 @@ const bids = [
 const asks = [["60000.1", "0.5"]] as const
 
 describe("the connection", () => {
-  it.effect("is one for every market and channel, however many read", () =>
+  it.effect("is one for every market and channel, however many readers there are", () =>
     Effect.gen(function* () {
       const { venue, feed, say } = yield* openFeed((script) => {
         script.listing = {
@@ -50,7 +50,7 @@ describe("the connection", () => {
     })
   )
 
-  it.effect("that is silent for five seconds is dropped and opened anew; marks are stale until the next one", () =>
+  it.effect("that is silent for five seconds is closed and opened again; marks are stale until the next one", () =>
     Effect.gen(function* () {
       const { venue, feed, say } = yield* openFeed()
       yield* say(ticker(symbol, 7, start))
@@ -70,7 +70,7 @@ describe("the connection", () => {
     })
   )
 
-  it.effect("lives by heartbeats alone, and is not reached again while the venue is away, at growing intervals", () =>
+  it.effect("stays open with heartbeats alone, and is tried at growing intervals while the venue is away", () =>
     Effect.gen(function* () {
       const { venue, feed, pass } = yield* openFeed()
       yield* pass(30)
@@ -104,7 +104,7 @@ describe("the connection", () => {
     })
   )
 
-  it.effect("to a venue that speaks another version is dropped, and nothing of it applied", () =>
+  it.effect("to a venue with another version is closed, and no message of it is applied", () =>
     Effect.gen(function* () {
       const { venue, feed } = yield* openFeed((script) => {
         script.version = 2
@@ -116,31 +116,33 @@ describe("the connection", () => {
     })
   )
 
-  it.effect("reads the listing again when the venue's events have gone on, and is opened anew for other markets", () =>
-    Effect.gen(function* () {
-      const { venue, feed, say, pass } = yield* openFeed()
-      yield* say(ticker(symbol, 1, start))
-      yield* pass(5)
-      assert.strictEqual(venue.listings, 1)
-      const halt = { since: start, message: "Halted." }
-      venue.listing = { ...venue.listing, version: 2, markets: [market(symbol, { halt })] }
-      yield* say(venue.beat(9))
-      yield* TestClock.adjust("1 second")
-      yield* settle
-      assert.deepStrictEqual(shown(feed)?.market.halt, halt)
-      assert.strictEqual(last(feed), "60000.5")
-      venue.listing = { ...venue.listing, version: 3, markets: [market(symbol), market("ETH-USDC-PERP")] }
-      yield* say(venue.beat(10))
-      yield* TestClock.adjust("1200 millis")
-      yield* settle
-      assert.strictEqual(venue.subscribed.at(-1)?.length, 6)
-      assert.strictEqual(venue.open, 1)
-    })
+  it.effect(
+    "reads the listing again when the venue's events have advanced, and is opened again for other markets",
+    () =>
+      Effect.gen(function* () {
+        const { venue, feed, say, pass } = yield* openFeed()
+        yield* say(ticker(symbol, 1, start))
+        yield* pass(5)
+        assert.strictEqual(venue.listings, 1)
+        const halt = { since: start, message: "Halted." }
+        venue.listing = { ...venue.listing, version: 2, markets: [market(symbol, { halt })] }
+        yield* say(venue.beat(9))
+        yield* TestClock.adjust("1 second")
+        yield* settle
+        assert.deepStrictEqual(shown(feed)?.market.halt, halt)
+        assert.strictEqual(last(feed), "60000.5")
+        venue.listing = { ...venue.listing, version: 3, markets: [market(symbol), market("ETH-USDC-PERP")] }
+        yield* say(venue.beat(10))
+        yield* TestClock.adjust("1200 millis")
+        yield* settle
+        assert.strictEqual(venue.subscribed.at(-1)?.length, 6)
+        assert.strictEqual(venue.open, 1)
+      })
   )
 })
 
 describe("tickers", () => {
-  it.effect("the newest wins: what is doubled or overtaken changes nothing, a gap mends itself", () =>
+  it.effect("the newest one counts: a repeated or late one changes nothing, a gap closes by itself", () =>
     Effect.gen(function* () {
       const { feed, say } = yield* openFeed()
       yield* say(ticker(symbol, 5, start, { last: "60000.5" }))
@@ -213,7 +215,7 @@ describe("tickers", () => {
     )
   }
 
-  it.effect("A2-115: a line that can't be read is set aside, once a minute", () =>
+  it.effect("A2-115: an unreadable line is set aside, once a minute", () =>
     Effect.gen(function* () {
       const { aside, say, pass } = yield* openFeed()
       const unreadable = { unreadable: "{", reason: "no JSON", number: null, account: null }
@@ -270,7 +272,7 @@ describe("books", () => {
     })
   )
 
-  it.effect("a gap asks for a snapshot, and goes on from it with what came meanwhile", () =>
+  it.effect("a gap causes a request for a snapshot, and the book continues from it with the updates since", () =>
     Effect.gen(function* () {
       const { venue, feed, say } = yield* openFeed()
       const grown = { bids: [["60000", "3"] as const], asks }
@@ -285,7 +287,7 @@ describe("books", () => {
     })
   )
 
-  it.effect("a snapshot that can't be had is asked for again; the last book is served until then", () =>
+  it.effect("a snapshot that can't be obtained is requested again; the last book is served until then", () =>
     Effect.gen(function* () {
       const { venue, feed, say } = yield* openFeed()
       yield* say(snapshot, book(symbol, 12, start, { kind: "update", bids: [], asks: [], after: { bids, asks } }))
@@ -299,7 +301,7 @@ describe("books", () => {
     })
   )
 
-  it.effect("a wrong checksum asks for a snapshot and is not applied (F30)", () =>
+  it.effect("a wrong checksum causes a request for a snapshot and is not applied (F30)", () =>
     Effect.gen(function* () {
       const { venue, feed, aside, say } = yield* openFeed()
       const wrong = { ...book(symbol, 11, start, { kind: "update", bids: [["59999", "1"]], asks: [] }), checksum: 1 }
@@ -311,7 +313,7 @@ describe("books", () => {
     })
   )
 
-  it.effect("updates that are doubled or swapped leave the book as it is", () =>
+  it.effect("repeated or reordered updates leave the book as it is", () =>
     Effect.gen(function* () {
       const { venue, feed, say } = yield* openFeed()
       const one = { bids: [["60000", "3"] as const, bids[1]], asks }
@@ -343,7 +345,7 @@ describe("books", () => {
 })
 
 describe("trades", () => {
-  it.effect("are kept once each, newest first, at most 500", () =>
+  it.effect("are stored once each, newest first, at most 500", () =>
     Effect.gen(function* () {
       const { feed, say } = yield* openFeed()
       yield* say(trades(symbol, 1, start, [{ id: 2 }, { id: 1 }]))
@@ -361,7 +363,7 @@ describe("trades", () => {
     })
   )
 
-  it.effect("A2-115: a trade of tomorrow, of nothing or off the grid is set aside", () =>
+  it.effect("A2-115: a trade dated tomorrow, of quantity zero or off the grid is set aside", () =>
     Effect.gen(function* () {
       const { feed, aside, say } = yield* openFeed()
       yield* say(trades(symbol, 1, start, [{ id: 1 }]))

@@ -31,7 +31,7 @@ describe("a listing", () => {
     ["another grid of prices", [market(symbol, { priceTick: "0.5" })]],
     ["another grid of quantities", [market(symbol, { qtyStep: "0.001" })]]
   ] as ReadonlyArray<readonly [string, ReadonlyArray<VenueMarket>]>) {
-    it.effect(`with ${title} is subscribed anew at once, and once`, () =>
+    it.effect(`with ${title} is subscribed again at once, and once`, () =>
       Effect.gen(function* () {
         const { venue, feed, pass } = yield* openFeed()
         listed(venue, 2, ...markets)
@@ -57,7 +57,7 @@ describe("a listing", () => {
     ["no market", [], "no PERP market is listed any more"],
     ["a tick of zero", [market(symbol, { priceTick: "0" })], `the market ${symbol} is listed with a tick of 0`]
   ] as ReadonlyArray<readonly [string, ReadonlyArray<VenueMarket>, string]>) {
-    it.effect(`A2-114: with ${title} keeps what was last known, with one alarm, until a possible one comes`, () =>
+    it.effect(`A2-114: with ${title} leaves the last known listing, with one alarm, until a possible one arrives`, () =>
       Effect.gen(function* () {
         const { venue, feed, aside, say } = yield* openFeed()
         yield* say(ticker(symbol, 1, start, { last: "60000.5" }))
@@ -81,7 +81,7 @@ describe("a listing", () => {
     )
   }
 
-  it.effect("A2-114: with no market at the start is none, until a possible one comes", () =>
+  it.effect("A2-114: with no market at the start is no listing, until a possible one arrives", () =>
     Effect.gen(function* () {
       const { venue, feed, aside, pass } = yield* openFeed((script) => {
         script.listing = { ...script.listing, markets: [] }
@@ -98,7 +98,7 @@ describe("a listing", () => {
     })
   )
 
-  it.effect("of the same version from a venue that began anew counts", () =>
+  it.effect("of the same version from a restarted venue counts", () =>
     Effect.gen(function* () {
       const { venue, feed } = yield* openFeed()
       listed(venue, 1, market(other))
@@ -113,7 +113,7 @@ describe("a listing", () => {
 })
 
 describe("a first snapshot", () => {
-  it.effect("that does not come is asked for, again and again at growing intervals, and then no more", () =>
+  it.effect("that does not arrive is requested, again and again at growing intervals, and then no more", () =>
     Effect.gen(function* () {
       const { venue, feed, say, pass } = yield* openFeed()
       yield* say(ticker(symbol, 1, start), trades(symbol, 1, start, []))
@@ -134,10 +134,10 @@ describe("a first snapshot", () => {
   )
 })
 
-describe("A2-115: a snapshot that can't be true", () => {
+describe("A2-115: an impossible snapshot", () => {
   const crossed = (seq: number) => book(symbol, seq, start, { ...levels, bids: [["60001", "1"]] })
 
-  it.effect("is asked for a dozen times a minute at most, and set aside once", () =>
+  it.effect("is requested a dozen times a minute at most, and set aside once", () =>
     Effect.gen(function* () {
       const { venue, feed, aside, say, pass } = yield* openFeed((script) => {
         script.listing = { ...script.listing, markets: [market(symbol), market(other)] }

@@ -15,7 +15,7 @@ const bust = (stamp: { readonly account: string; readonly sequence: number }): A
   reason: "taken back"
 })
 
-describe("events of another name", () => {
+describe("events of another service's name", () => {
   it("are passed by their number, whether they can be read or not", () => {
     const world = new CallWorld(undefined, (venue) => venueUnder("AAAAAA", venue))
     const process = world.launch()

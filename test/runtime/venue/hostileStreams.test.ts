@@ -63,7 +63,7 @@ const line = (value: unknown): string => `${JSON.stringify(value)}\n`
 const begin = line(heartbeat)
 
 describe("streams of a hostile venue", () => {
-  it("A2-115: a line over 1 MiB is handed on as its beginning, and what follows is read", async () => {
+  it("A2-115: of a line over 1 MiB only the beginning is handed on, and the next line is read", async () => {
     const long = `{"number":1,"account":"ACM-00000007","fact":"${"x".repeat(lineLimit)}"}\n`
     const { lines, over } = await heard([begin, long, line(listingEvent(2))])
     const [, aside, event] = lines
@@ -76,7 +76,7 @@ describe("streams of a hostile venue", () => {
     assert.deepStrictEqual([event, lines.length, over], [listingEvent(2), 3, "ended"])
   })
 
-  it("a line of exactly 1 MiB is read as what it is, one of a byte more is not", async () => {
+  it("a line of exactly 1 MiB is read, one that is a byte longer is not", async () => {
     const padded = (length: number): string => {
       const text = JSON.stringify(listingEvent(1))
       return `${text}${" ".repeat(length - text.length)}\n`
@@ -86,7 +86,7 @@ describe("streams of a hostile venue", () => {
     assert.deepInclude(lines[2], { reason: "longer than 1 MiB", number: 1, account: null })
   })
 
-  it("a line that never ends holds no more than the limit, and is over with its connection", async () => {
+  it("a line that never ends takes no more memory than the limit, and ends with its connection", async () => {
     const chunk = Buffer.alloc(256 * 1024, 120)
     const { lines, over } = await heard([begin, ...Array.from({ length: 40 }, () => chunk)])
     assert.deepStrictEqual([lines.length, over], [1, "ended"])
@@ -124,7 +124,7 @@ describe("streams of a hostile venue", () => {
       9,
       null
     ]
-  ] as const)("A2-115: %s is set aside, and what follows is read", async (_, text, reason, number, account) => {
+  ] as const)("A2-115: %s is set aside, and the next line is read", async (_, text, reason, number, account) => {
     const bytes = Buffer.concat([
       Buffer.from(begin),
       Buffer.from(text),
@@ -175,7 +175,7 @@ describe("streams of a hostile venue", () => {
     }
   })
 
-  it("a cut in mid-line: what was whole is read, the rest never", async () => {
+  it("a connection lost in the middle of a line: complete lines are read, the rest never", async () => {
     const half = line(listingEvent(2)).slice(0, 20)
     for (const [last, over] of [
       [(response: ServerResponse) => void response.destroy(), "the stream broke"],
@@ -186,7 +186,7 @@ describe("streams of a hostile venue", () => {
     }
   })
 
-  it("a line in many pieces, also within a letter, is one line", async () => {
+  it("a line in many pieces, also divided within a character, is one line", async () => {
     const event = { ...listingEvent(1), note: "ä€" }
     const bytes = Buffer.from(line(event))
     const { lines } = await heard([begin, ...Array.from(bytes, (byte) => Buffer.from([byte]))])
@@ -204,7 +204,7 @@ describe("pages of a hostile venue", () => {
     return Effect.runPromise(Effect.provide(Effect.flatMap(Venue, read), HttpVenue.layer(connectionTo(url))))
   }
 
-  it("A2-115: an event of an account that can't be read stands in its place, and the others are read", async () => {
+  it("A2-115: an unreadable event of an account is handed on at its place, and the others are read", async () => {
     const flood = { number: 8, at: 1, fact: { type: "flood", account, sequence: 1 } }
     const events = await reading({ events: [flood, listingEvent(9)] }, (venue) => venue.accountEvents(account, 0))
     const reason = "not what the page should hold"
@@ -214,7 +214,7 @@ describe("pages of a hostile venue", () => {
     ])
   })
 
-  it("A2-115: a market and an offer that can't be read hide no other, and are handed on as they are", async () => {
+  it("A2-115: an unreadable market or offer hides no other, and is handed on as it is", async () => {
     const listing = {
       version: 1,
       at: 5,
@@ -228,7 +228,7 @@ describe("pages of a hostile venue", () => {
     assert.deepStrictEqual(board, { offers: [], at: 5, unreadable: ['{"id":-1}'] })
   })
 
-  it("A2-115: an outcome that can't be read leaves its own ref unknown, and no other", async () => {
+  it("A2-115: an unreadable outcome leaves its own ref unknown, and no other", async () => {
     const objects = { order: null, rfq: null, contract: null, swap: null }
     const done = { ref: "P-2", outcome: "VOID", reason: null, at: 1, ...objects }
     const outcomes = [{ ...done, ref: "P-1", order: { price: "1e30" } }, done]
@@ -251,7 +251,7 @@ describe("pages of a hostile venue", () => {
         .map(([left]) => Object.fromEntries(members.filter(([name]) => name !== left)))
     }
 
-    it("A2-115: an account is unanswered, and never one without such objects", async () => {
+    it("A2-115: an account gets no answer, and never one without such objects", async () => {
       const lists = { positions: [], orders: [], contracts: [], swaps: [] }
       const whole = { account, sequence: 3, ...lists, money: null }
       assert.sameMembers(Object.keys(whole), Object.keys(VenueAccount.fields))
@@ -283,7 +283,7 @@ describe("pages of a hostile venue", () => {
     ["of no order of ours", { ref: null }, "the answer is of another ref"],
     ["at a price beyond all bounds", { price: "1e30" }, "an answer that can't be read"]
   ])(
-    "A2-96: a fill %s leaves all fills of the order unanswered: none of them may be taken for all",
+    "A2-96: a fill %s leaves all fills of the order unanswered: an incomplete list never counts as complete",
     async (_, odd, reason) => {
       const of = { tradeId: 5, orderId: 3, ref: "O-1", account, symbol: "BTC-USDC-PERP", side: "BUY" }
       const right = { ...of, price: "60000", qty: "0.1", liquidity: "TAKER", reason: null, at: 1 }
@@ -298,7 +298,7 @@ describe("pages of a hostile venue", () => {
   )
 })
 
-describe("streams that a venue does not give", () => {
+describe("streams that a venue refuses", () => {
   const answering = async (status: number, stream: (venue: VenueShape) => Stream.Stream<object, { _tag: string }>) => {
     const url = await listening((_, response) => response.writeHead(status).end(begin))
     return Effect.runPromise(
@@ -309,16 +309,22 @@ describe("streams that a venue does not give", () => {
   }
   const ticker = (venue: VenueShape) => venue.marketData([{ channel: "ticker", symbol: "BTC-USDC-PERP" }])
 
-  it("410: events so far back are gone; of market data it is no answer", async () => {
+  it("410: events so far back are no longer stored; for market data it is no answer", async () => {
     assert.deepStrictEqual(await answering(410, (venue) => venue.events(7)), { lines: [], over: "VenueEventsGone" })
     assert.deepStrictEqual(await answering(410, ticker), { lines: [], over: "status 410" })
   })
 
-  it.each([204, 301, 401, 429, 500, 503])("status %i says its number, and no line is read", async (status) => {
-    assert.deepStrictEqual(await answering(status, (venue) => venue.events(0)), { lines: [], over: `status ${status}` })
-  })
+  it.each([204, 301, 401, 429, 500, 503])(
+    "status %i gives its number as the reason, and no line is read",
+    async (status) => {
+      assert.deepStrictEqual(await answering(status, (venue) => venue.events(0)), {
+        lines: [],
+        over: `status ${status}`
+      })
+    }
+  )
 
-  it("nobody listens", async () => {
+  it("no venue listens", async () => {
     const url = await listening((_, response) => response.end())
     await stopListening()
     const { over } = await heardOf(venueLines(connectionTo(url), "/events", eventLine, 0))
@@ -326,7 +332,7 @@ describe("streams that a venue does not give", () => {
   })
 })
 
-describe("streams that fall silent", () => {
+describe("streams that become silent", () => {
   /** Ms; the service waits 5 s. */
   const patience = 150
   const reading = async (listener: RequestListener): Promise<Heard> =>
@@ -341,7 +347,7 @@ describe("streams that fall silent", () => {
     assert.deepStrictEqual(heardLines, { lines: [heartbeat, listingEvent(1)], over: "silent for 150 ms" })
   })
 
-  it("bytes without a line's end are silence, too", async () => {
+  it("bytes without the end of a line are silence, too", async () => {
     const timers: Array<NodeJS.Timeout> = []
     const heardLines = await reading((_, response) => {
       void writeAll(response, [begin])
@@ -351,7 +357,7 @@ describe("streams that fall silent", () => {
     assert.deepStrictEqual(heardLines, { lines: [heartbeat], over: "silent for 150 ms" })
   })
 
-  it("a reader that takes its time is no silence of the venue's", async () => {
+  it("a slow reader does not count as silence of the venue", async () => {
     const url = await listening((_, response) => {
       void writeAll(response, [begin]).then(() => {
         const beat = setInterval(() => {

@@ -34,18 +34,18 @@ describe("controls of the venue over HTTP", () => {
     assert.deepStrictEqual(await failures(await answering(status, body)), both(words))
   })
 
-  it("nobody listens: nothing was done", async () => {
+  it("no venue listens: nothing was done", async () => {
     const url = await answering(200, "")
     await stopListening()
     assert.deepStrictEqual(await failures(url), both("unreached: ECONNREFUSED"))
   })
 
-  it("the connection breaks: a read has done nothing, a command may be done", async () => {
+  it("the connection breaks: a read has done nothing, a command may have been executed", async () => {
     const url = await listening((request) => request.socket.destroy())
     assert.deepStrictEqual(await failures(url), ["unreached: ECONNRESET", "lost: ECONNRESET"])
   })
 
-  it("the key goes with every request, a command goes once", async () => {
+  it("every request sends the key, a command is sent once", async () => {
     const seen: Array<string> = []
     const url = await listening((request, response) => {
       seen.push(`${request.method} ${request.url} ${request.headers.authorization}`)

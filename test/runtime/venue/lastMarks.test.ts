@@ -43,7 +43,7 @@ const relisted = (venue: ScriptedVenue, listing: Partial<ScriptedVenue["listing"
     yield* settle
   })
 
-describe("F25: the last mark known, however old", () => {
+describe("F25: the last known mark, however old", () => {
   it.effect("stays when the market is delisted, and is stale", () =>
     Effect.gen(function* () {
       const { venue, feed, say } = yield* openFeed(withSpot)
@@ -55,7 +55,7 @@ describe("F25: the last mark known, however old", () => {
     })
   )
 
-  it.effect("stays when the market gets another grid, until it says one on it", () =>
+  it.effect("stays when the market gets another grid, until the venue gives one on that grid", () =>
     Effect.gen(function* () {
       const { venue, feed, say } = yield* openFeed(withSpot)
       yield* say(said(1, start, "60000.1"))
@@ -66,7 +66,7 @@ describe("F25: the last mark known, however old", () => {
     })
   )
 
-  it.effect("stays when the market says that it has none", () =>
+  it.effect("stays when the market reports that it has none", () =>
     Effect.gen(function* () {
       const { feed, say } = yield* openFeed(withSpot)
       yield* say(said(1, start, "60000"), said(2, start + 10, null))
@@ -103,8 +103,8 @@ const openKept = (
     return { ...bench, commits: () => journal.batches().commits, end: Scope.close(scope, Exit.void) }
   })
 
-describe("last marks are kept", () => {
-  it.effect("seldom: at once no tick, once a minute at most, and not for what hardly moves", () =>
+describe("last marks are stored", () => {
+  it.effect("seldom: no tick at once, once a minute at most, and not for small moves", () =>
     Effect.gen(function* () {
       const store = new MemoryStore()
       const { clock, say, commits, end } = yield* openKept(store)
@@ -136,7 +136,7 @@ describe("last marks are kept", () => {
     })
   )
 
-  it.effect("and known to the next process, stale, while the venue is away; perpetuals' are not kept", () =>
+  it.effect("and known to the next process, stale, while the venue is away; those of perpetuals are not stored", () =>
     Effect.gen(function* () {
       const store = new MemoryStore()
       const first = yield* openKept(store, (venue) => {
@@ -160,7 +160,7 @@ describe("last marks are kept", () => {
   )
 })
 
-describe("A2-114: the last believed listing is kept", () => {
+describe("A2-114: the last believed listing is stored", () => {
   const lists =
     (...markets: ReadonlyArray<VenueMarket>) =>
     (venue: ScriptedVenue) => {
@@ -198,7 +198,7 @@ describe("A2-114: the last believed listing is kept", () => {
     ["impossible", [{ ...spot, priceTick: "0" }], `the market ${symbol} is listed with a tick of 0`],
     ["of another family", [market(symbol)], `the market ${symbol} is listed with the family PERP instead of SPOT`]
   ] as ReadonlyArray<readonly [string, ReadonlyArray<VenueMarket>, string]>) {
-    it.effect(`and replaces one that is ${title} at the next start, until a possible one comes`, () =>
+    it.effect(`and replaces one that is ${title} at the next start, until a possible one arrives`, () =>
       Effect.gen(function* () {
         const store = new MemoryStore()
         yield* Effect.flatMap(openListing(store, spot), ({ end }) => end)
@@ -224,7 +224,7 @@ describe("A2-114: the last believed listing is kept", () => {
     )
   }
 
-  it.effect("and is none while the venue is away, and where this release can't read it", () =>
+  it.effect("and is missing while the venue is away, and where this release can't read it", () =>
     Effect.gen(function* () {
       const store = new MemoryStore()
       yield* Effect.flatMap(openListing(store, spot), ({ end }) => end)

@@ -62,7 +62,7 @@ const openReads = Effect.gen(function* () {
 const tags = (verdicts: ReadonlyArray<Verdict<unknown>>) => new Set(verdicts.map((v) => (v.ok ? "ok" : v.refusal._tag)))
 
 describe("A2-114: the venue is away", () => {
-  it.effect("for less than ten seconds the last figures are served, then 502; what is listed stays", () =>
+  it.effect("for less than ten seconds the last figures are served, then 502; the listing stays", () =>
     Effect.gen(function* () {
       const { venue, reads, ofSymbol, marks } = yield* openReads
       yield* reads.klines(symbol, window)
@@ -81,7 +81,7 @@ describe("A2-114: the venue is away", () => {
     })
   )
 
-  it.effect("connected, but with figures as old as they may be, reads serve them (A2-114)", () =>
+  it.effect("connected, but with figures of the greatest allowed age, reads serve them (A2-114)", () =>
     Effect.gen(function* () {
       const { pass, ofSymbol } = yield* openReads
       yield* pass(60)
@@ -89,7 +89,7 @@ describe("A2-114: the venue is away", () => {
     })
   )
 
-  it.effect("one read of the venue serves whoever asks for the same klines within a second", () =>
+  it.effect("one read at the venue serves all requests for the same klines within a second", () =>
     Effect.gen(function* () {
       const { venue, reads } = yield* openReads
       yield* Effect.all(
@@ -106,7 +106,7 @@ describe("A2-114: the venue is away", () => {
     })
   )
 
-  it.effect("A2-56: offers are read every two seconds, and stale ten seconds after the last reading", () =>
+  it.effect("A2-56: offers are read every two seconds, and stale ten seconds after the last read", () =>
     Effect.gen(function* () {
       const { venue, staking } = yield* openReads
       const stale = () => {
@@ -125,7 +125,7 @@ describe("A2-114: the venue is away", () => {
     })
   )
 
-  it.effect("A2-11: our own halts stand beside the venue's", () =>
+  it.effect("A2-11: our own halts are shown beside the venue's", () =>
     Effect.gen(function* () {
       const { reads } = yield* openReads
       const status = reads.status()

@@ -43,12 +43,12 @@ const played = (
 }
 
 describe("decision 17: an outcome and its event", () => {
-  it("a call and its end are two commits where the outcome names its event, and the stream's number is passed", () => {
+  it("a call and its end are two commits if the outcome names its event, and the stream's number is passed", () => {
     const { token, sequence, events } = played(naming(0))
     assert.deepStrictEqual([token, sequence, events.mark], [6, 3, 3])
   })
 
-  it("without a stream the account is as far as its outcomes say", () => {
+  it("without a stream the account has the sequence that its outcomes name", () => {
     assert.deepStrictEqual(played(naming(0), { hasStream: false }).sequence, 3)
   })
 
@@ -61,7 +61,7 @@ describe("decision 17: an outcome and its event", () => {
     assert.deepStrictEqual([token, sequence], [9, 3])
   })
 
-  it("an event that is here before its outcome is taken, and the outcome takes nothing more", () => {
+  it("an event that arrives before its outcome is applied, and the outcome applies nothing more", () => {
     const { token, sequence } = played(naming(0), { fault: { toCaller: 200 } })
     assert.deepStrictEqual([token, sequence], [6, 3])
   })

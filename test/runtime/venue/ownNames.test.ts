@@ -72,8 +72,8 @@ const spoken: ReadonlyArray<Schema.Top> = [
   VenueView
 ]
 
-describe("fields that hold a name of ours", () => {
-  it("are those of the schemas that are typed so, and no other field has their name", () => {
+describe("fields that hold a name of this service", () => {
+  it("are those with that type in the schemas, and no other field has their name", () => {
     const fields = spoken.flatMap(({ ast }) => fieldsOf(ast))
     const named = new Set(fields.filter(([, is]) => is).map(([field]) => field))
     assert.deepStrictEqual([...named].toSorted(), [...nameFields].toSorted())
@@ -127,7 +127,7 @@ const place = (venue: VenueShape, ref: string) =>
 const eventsOf = (venue: VenueShape, take: number) => Stream.runCollect(Stream.take(venue.events(0), take))
 
 describe("two services with the same accounts and refs at one venue", () => {
-  it("each executes its own, sees its own, and of the other's events the number", async () => {
+  it("each executes its own calls, sees its own objects, and of the other's events the number", async () => {
     const { one, other, alone } = shared()
     await Effect.runPromise(
       Effect.gen(function* () {
@@ -182,7 +182,7 @@ describe("two services with the same accounts and refs at one venue", () => {
     )
   })
 
-  it("unreadable lines: of ours with the bare account, of others the number, else as they came", async () => {
+  it("unreadable lines: ours have the bare account, others the number, else they stay as they arrived", async () => {
     const { venue } = shared()
     const line = (of: string | null): UnreadableLine => ({ unreadable: "x", reason: "no JSON", number: 5, account: of })
     const lines = [line(`AAAAAA:${account}`), line(`BBBBBB:${account}`), line(account), line(null)]
@@ -195,7 +195,7 @@ describe("two services with the same accounts and refs at one venue", () => {
     assert.deepStrictEqual(await heard(""), [foreign, foreign, line(account), line(null)])
   })
 
-  it("A2-97: a tester's execution is of the service's own account, and its answers name its own objects", async () => {
+  it("A2-97: a tester's execution belongs to the service's own account, and its answers name its own objects", async () => {
     const script = quietVenue()
     const trade = { symbol: "BTC-USDC-PERP", qty: "1", price: null, reason: "liquidation" } as const
     const execute = { type: "execute", account, ...trade } as const

@@ -59,7 +59,7 @@ let refs = 0
 const newRef = (): string => `P-${++refs}`
 
 const portConformance = (name: string, open: () => Promise<Bench>): void => {
-  describe(`${name}: what the port promises`, () => {
+  describe(`${name}: the promises of the port`, () => {
     let bench: Bench
     let venue: VenueShape
     const run = <A, E>(effect: Effect.Effect<A, E>): Promise<A> => Effect.runPromise(effect)
@@ -79,7 +79,7 @@ const portConformance = (name: string, open: () => Promise<Bench>): void => {
     })
     afterAll(() => bench.close())
 
-    it("lists its markets, shows its time and each channel whole", async () => {
+    it("lists its markets, shows its time and sends a snapshot of each channel", async () => {
       const listing = await run(venue.listing)
       assert.include(
         listing.markets.map(({ symbol }) => symbol),
@@ -95,13 +95,13 @@ const portConformance = (name: string, open: () => Promise<Bench>): void => {
       assert.isArray((await run(venue.offers)).offers)
     })
 
-    it("what it does not know is unanswered, an account it does not have null", async () => {
+    it("for unknown objects it gives no answer, for an unknown account null", async () => {
       const failed = await run(Effect.flip(venue.snapshot({ channel: "book", symbol: "NONE-USDC-PERP" })))
       assert.deepStrictEqual([failed._tag, /VenueNotFound/.test(failed.reason)], ["VenueUnanswered", true])
       assert.isNull(await run(venue.account("ACM-99999999")))
     })
 
-    it("A2-26: a ref is executed once, and its look-up says the same as its call", async () => {
+    it("A2-26: a ref is executed once, and its look-up gives the same answer as its call", async () => {
       const ref = newRef()
       const price = await priceBelow()
       const first = await run(venue.write("placeOrder", order(ref, { price })))
@@ -122,7 +122,7 @@ const portConformance = (name: string, open: () => Promise<Bench>): void => {
       )
     })
 
-    it("what it refuses it says in words, and refuses again", async () => {
+    it("a refusal has a text, and is repeated", async () => {
       const ref = newRef()
       const refused = await run(venue.write("placeOrder", order(ref, { symbol: "NONE-USDC-PERP" })))
       assert.deepStrictEqual([refused.outcome, refused.order], ["REFUSED", null])
@@ -131,7 +131,7 @@ const portConformance = (name: string, open: () => Promise<Bench>): void => {
       assert.strictEqual(found?.outcome, "REFUSED")
     })
 
-    it("A2-26: a void ref is never executed; one that was executed answers so", async () => {
+    it("A2-26: a void ref is never executed; an executed one is answered as executed", async () => {
       const [executed, never] = [newRef(), newRef()]
       await run(venue.write("placeOrder", order(executed, { price: await priceBelow() })))
       const unknown = await run(venue.lookup([never, executed]))
@@ -185,7 +185,7 @@ const portConformance = (name: string, open: () => Promise<Bench>): void => {
       )
     })
 
-    it("A2-96: fills of an order are those that its account's events say, oldest first; of an unknown one there are none", async () => {
+    it("A2-96: fills of an order are those of its account's events, oldest first; an unknown order has none", async () => {
       const account = await opened("ACM-00000003")
       const [filled, resting, never] = [newRef(), newRef(), newRef()]
       const taken = await run(
@@ -205,7 +205,7 @@ const portConformance = (name: string, open: () => Promise<Bench>): void => {
       assert.deepStrictEqual([await run(venue.orderFills(resting)), await run(venue.orderFills(never))], [[], null])
     })
 
-    it("A2-103: an account's money is what its trades have paid and brought, by asset and to the last unit", async () => {
+    it("A2-103: an account's money is the sum of its trades' payments, by asset and to the last unit", async () => {
       const account = await opened("ACM-00000004")
       assert.deepStrictEqual((await run(venue.account(account)))?.money, [])
       for (const symbol of ["BTC-USDC-PERP", "BTC-USDC"])
@@ -223,12 +223,12 @@ const portConformance = (name: string, open: () => Promise<Bench>): void => {
       ])
     })
 
-    it("events that are not there are gone", async () => {
+    it("a request for events that do not exist is answered as such", async () => {
       const failed = await run(Effect.flip(Stream.runCollect(venue.events(1_000_000_000))))
       assert.strictEqual(failed._tag, "VenueEventsGone")
     })
 
-    it("market data begins with a snapshot of each subscription, and says that it lives", async () => {
+    it("market data begins with a snapshot of each subscription, and has heartbeats", async () => {
       const lines = await run(
         venue
           .marketData([
@@ -247,7 +247,7 @@ const portConformance = (name: string, open: () => Promise<Bench>): void => {
       assert.sameMembers(seen, ["heartbeat", "ticker BTC-USDC-PERP snapshot", "book ETH-USDC-PERP snapshot"])
     })
 
-    it("an event that happens comes to whoever listens", async () => {
+    it("a new event reaches every listener", async () => {
       const ref = newRef()
       const price = await priceBelow()
       const heard = run(

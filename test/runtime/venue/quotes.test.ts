@@ -22,7 +22,7 @@ const quoting =
 const heard = (world: CallWorld): ReadonlyArray<number> => world.quotes.map(({ quote }) => quote.id)
 
 describe("quotes of the venue", () => {
-  it("A2-22: one is heard once, with its request, and writes no row of its client", () => {
+  it("A2-22: a quote arrives once, with its request, and writes no row of its client", () => {
     const { world, id, ref } = withVoidProbe()
     const before = world.store.rows("audit").length
     const said = world.venue.publish(account, quoting(ref, 31))
@@ -36,7 +36,7 @@ describe("quotes of the venue", () => {
     assert.strictEqual(world.store.rows("audit").length, before)
   })
 
-  it("A2-96: what follows in the account is stored with its own sequence, and the quotes before it are known then", () => {
+  it("A2-96: the next event of the account is stored with its own sequence, and the quotes before it are known then", () => {
     const { world, id, ref } = withVoidProbe()
     const { venue } = world
     const first = venue.publish(account, quoting(ref, 31))
@@ -50,7 +50,7 @@ describe("quotes of the venue", () => {
     assert.deepStrictEqual([aside(world), world.errors], [[], []])
   })
 
-  it("A2-96: a quote before which one is missing waits for it", () => {
+  it("A2-96: a quote after a missing event waits for it", () => {
     const { world, ref } = withVoidProbe()
     const { venue } = world
     venue.deaf = true
@@ -61,7 +61,7 @@ describe("quotes of the venue", () => {
     assert.deepStrictEqual([heard(world), mark(world), aside(world)], [[31, 32], 2, []])
   })
 
-  it("a process that dies loses none: the next one hears them again with what follows", () => {
+  it("a process that dies loses none: the next one receives them again with the next event", () => {
     const { world, process, id, ref } = withVoidProbe()
     const { venue } = world
     venue.publish(account, quoting(ref, 31))
@@ -84,7 +84,7 @@ describe("quotes of the venue", () => {
       "it names no object of ours"
     ]
   ]
-  it.each(hostile)("A2-115: one %s is set aside, and what follows is heard", (_title, change, reason) => {
+  it.each(hostile)("A2-115: one %s is set aside, and the next event is applied", (_title, change, reason) => {
     const { world, ref } = withVoidProbe()
     const { venue } = world
     venue.deaf = true

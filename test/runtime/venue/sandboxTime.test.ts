@@ -15,7 +15,7 @@ import { VenueLink } from "../../../src/runtime/services/venue/VenueLink.ts"
 const hour = 3_600_000
 
 describe("the venue's clock beside the service's", () => {
-  it.effect("A2-115: is known by the market data that arrives fastest, within fifteen seconds", () =>
+  it.effect("A2-115: is measured by the market data that arrives fastest, within fifteen seconds", () =>
     Effect.gen(function* () {
       const clock = yield* BusinessClock
       const drift = () => {
@@ -40,7 +40,7 @@ describe("the venue's clock beside the service's", () => {
     }).pipe(Effect.provide(BusinessClock.layer(0)))
   )
 
-  it.effect("A2-115: a corrected clock leaves requests with the times of before for an hour at least", () =>
+  it.effect("A2-115: a corrected clock leaves requests with earlier times valid for an hour at least", () =>
     Effect.gen(function* () {
       const clock = yield* BusinessClock
       const sent = clock.now()
@@ -98,7 +98,7 @@ describe("reads of a venue whose clock was moved", () => {
         Effect.map(write("openAccount", { ref: "P-2", account: "CL-00000001" }), ({ at }) => at)
       )
     ]
-  ] as const)("C4: the horizon is there before the time of %s is judged", async (_, read) => {
+  ] as const)("C4: the horizon is known before the time of %s is judged", async (_, read) => {
     const books = new VenueMemory({ now: () => Date.now() + hour })
     const horizon = Effect.gen(function* () {
       const clock = yield* BusinessClock
@@ -112,7 +112,7 @@ describe("reads of a venue whose clock was moved", () => {
     assert.isAbove(await Effect.runPromise(Effect.provide(horizon, layer)), -1_000)
   })
 
-  it("C4: an event from ahead is given to nobody while the venue does not say how far it is, and is read again", async () => {
+  it("C4: an event from ahead is applied nowhere while the venue does not state how far it is, and is read again", async () => {
     const books = new VenueMemory({ now: () => Date.now() + hour })
     let isAway = true
     const away = Effect.fail(new VenueUnanswered({ reason: "away" }))

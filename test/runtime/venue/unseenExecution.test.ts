@@ -24,7 +24,7 @@ const outcome = (ref: string, shows: VenueOutcome["contract"]): VenueOutcome => 
 })
 const ended = { state: "EARLY_CLOSE", settlePrice: "60000.0", endedAt: 9 } as const
 
-describe("D4: an execution that is not shown", () => {
+describe("D4: an execution without its object", () => {
   it.each([
     ["the contract that it opened", outcome(contract.ref, contract), true],
     ["no contract", outcome(contract.ref, null), false],
@@ -35,7 +35,7 @@ describe("D4: an execution that is not shown", () => {
     assert.strictEqual(definite(said) !== null, isEnd)
   })
 
-  it.effect("stays in flight with an alarm of its own after a minute, until it is shown", () =>
+  it.effect("stays in flight with an alarm of its own after a minute, until the object is shown", () =>
     Effect.gen(function* () {
       let shows: VenueOutcome["contract"] = null
       let questions = 0

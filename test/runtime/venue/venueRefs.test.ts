@@ -4,7 +4,7 @@ import * as fc from "fast-check"
 import { ownerOfRef, refLetters } from "../../../src/machines/venue/venueRefs.ts"
 
 describe("A2-111: refs", () => {
-  it("letters, a hyphen and the id name the object, whatever tells its calls apart", () => {
+  it("letters, a hyphen and the id name the object, whatever follows for its several calls", () => {
     for (const [letters, owner] of Object.entries(refLetters)) {
       assert.deepStrictEqual(ownerOfRef(`${letters}-17`), { owner, id: 17 })
       assert.deepStrictEqual(ownerOfRef(`${letters}-17-3`), { owner, id: 17 })
@@ -28,7 +28,7 @@ describe("A2-111: refs", () => {
     "P--1"
   ])("%s names nothing of ours", (ref) => assert.isNull(ownerOfRef(ref)))
 
-  it("no text breaks it", () => {
+  it("any text can be parsed", () => {
     fc.assert(fc.property(fc.string(), (text) => assert.isTrue(ownerOfRef(text) === null || /^[A-Z]/.test(text))))
   })
 })

@@ -33,7 +33,7 @@ const worker = async (options?: Parameters<World["startWorker"]>[0]) => {
 }
 
 describe("Partners beside each other", () => {
-  it("a healthy partner's 200 deliveries arrive while hanging, dead and flapping endpoints keep failing", async () => {
+  it("a healthy partner's 200 deliveries arrive while hanging, dead and unsteady endpoints keep failing", async () => {
     const hanging: Array<() => void> = []
     const hangs = await receiver((_delivery, response) => {
       hanging.push(() => response.writeHead(200).end())
@@ -66,7 +66,7 @@ describe("Partners beside each other", () => {
 })
 
 describe("Internal work beside deliveries", () => {
-  it("while internal commands wait for room a lease is put off, ten looks at the most: deliveries become few, and go on", async () => {
+  it("while internal commands wait for space a lease is delayed, by ten checks at the most: deliveries become few, and continue", async () => {
     const to = await receiver()
     await world.register(7, to.url)
     let pressed = true
@@ -152,7 +152,7 @@ describe("Stop and start", () => {
 describe("Lanes", () => {
   const limits = { perPartner: 4, total: 6, reserved: 0, ahead: 8, held: 12, perLease: 3 }
 
-  it("A3-34: whatever happens, no lane and no total is passed, and every delivery is started or given back once", () =>
+  it("A3-34: in any sequence no limit of a lane or of all lanes is exceeded, and every delivery is started or returned once", () =>
     fc.assert(
       fc.property(
         fc.array(
@@ -215,7 +215,7 @@ describe("Lanes", () => {
     assert.deepStrictEqual(started, [10, 20, 11, 21, 12, 22, 13, 23])
   })
 
-  it("A3-34: however many endpoints hang, a quick lane finds slots, and slow ones go down to one attempt each", () => {
+  it("A3-34: however many endpoints hang, a quick lane finds slots, and slow ones are reduced to one attempt each", () => {
     const many = new DeliveryLanes({ ...limits, total: 24, reserved: 8, held: 1_000, perLease: 100 })
     const give = (partner: number, count: number) => {
       many.mayHave(partner)

@@ -134,7 +134,7 @@ describe("Webhook delivery", () => {
     assert.strictEqual(new Set(signatures).size, 2)
   })
 
-  it("SC-WHK-01: what waits goes to the new url under the new secret", async () => {
+  it("SC-WHK-01: waiting deliveries go to the new url under the new secret", async () => {
     const old = await receiver(() => 500)
     const now = await receiver()
     const id = await partner(old.url)
@@ -171,7 +171,7 @@ describe("Webhook delivery", () => {
     await reached(deliveryId, "SENT", 2)
   })
 
-  it("doc 3: what is queued is sent at once, without waiting for the next look", async () => {
+  it("doc 3: a queued delivery is sent at once, without waiting for the next poll", async () => {
     const to = await receiver()
     const id = await partner(to.url)
     await worker()
@@ -182,7 +182,7 @@ describe("Webhook delivery", () => {
     assert.isBelow(Date.now() - startedAt, webhookLimits.workerEveryMillis * 2)
   })
 
-  it("output gate: a cause that is rolled back delivers nothing", async () => {
+  it("output gate: a rolled back cause delivers nothing", async () => {
     const to = await receiver()
     const id = await partner(to.url)
     await worker()
@@ -231,7 +231,7 @@ describe("Claims of a worker", () => {
     )
   })
 
-  it("D14: a 2xx that comes after takeover still sets SENT; a failure that comes after it is ignored", async () => {
+  it("D14: a 2xx that arrives after the takeover still sets SENT; a failure that arrives after it is ignored", async () => {
     const answers: Array<(status: number) => void> = []
     const to = await receiver((_delivery, response) => {
       answers.push((status) => response.writeHead(status).end())
@@ -342,7 +342,7 @@ describe("Claims of a worker", () => {
   }
   const rowsOf = (ids: ReadonlyArray<number>) => world.rows("webhookDeliveries", `id = ANY('{${ids.join(",")}}')`)
 
-  it("A3-31: what was leased but not begun is given back when the endpoint goes INACTIVE", async () => {
+  it("A3-31: a leased delivery that has not begun is returned when the endpoint becomes INACTIVE", async () => {
     const { held, id, mine, queued } = await leasedAhead()
     await world.register(id, held.url, { state: "INACTIVE" })
     held.release()
@@ -358,7 +358,7 @@ describe("Claims of a worker", () => {
     for (const queuedId of queued) await reached(queuedId, "SENT", 1)
   })
 
-  it("a stop waits for what is in flight and gives back what was leased but not begun", async () => {
+  it("a stop waits for attempts in flight and returns leases that have not begun", async () => {
     const { held, mine, queued } = await leasedAhead()
     const stopped = mine.close()
     await until("all but the four to be given back", () => mine.stats().held === 4)
@@ -370,7 +370,7 @@ describe("Claims of a worker", () => {
     assert.strictEqual(held.received.length, 6)
   })
 
-  it("an endpoint that stops being quick keeps no leases ahead", async () => {
+  it("an endpoint that is no longer quick keeps no leases in advance", async () => {
     const { held, mine } = await leasedAhead()
     held.answer(500)
     await until("the surplus to be given back", () => mine.stats().held <= 8)

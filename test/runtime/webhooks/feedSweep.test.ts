@@ -104,7 +104,7 @@ describe("Feed sweep", () => {
       }
     }))
 
-  it("A2-64: kinds without an event are polled alone, and hold up no other", () =>
+  it("A2-64: kinds without an event are polled alone, and delay no others", () =>
     withSweep(async ({ sweep }) => {
       const mine = await partner()
       const polled: ReadonlyArray<PolledKind> = [
@@ -125,7 +125,7 @@ describe("Feed sweep", () => {
       assert.deepStrictEqual(new Set(events), new Set(["barrier.near_barrier"]))
     }))
 
-  it("A3-38: once per notification, however often and by however many processes it is swept", async () => {
+  it("A3-38: one notification is forwarded once, however often and by however many processes it is swept", async () => {
     const mine = await partner()
     const ids = [await notify(mine, world.now()), await notify(mine, world.now())]
     const sweeps = await Promise.all([openSweep(), openSweep()])
@@ -235,7 +235,7 @@ describe("Retention of the delivery log", () => {
     )
   })
 
-  it("A3-36: a row goes 90 days after it was SENT or FAILED, not sooner, and never while it waits", async () => {
+  it("A3-36: a row is deleted 90 days after it was SENT or FAILED, not sooner, and never while it waits", async () => {
     const { partnerId } = await partner()
     const now = world.now() + 2 * retentionMillis
     const old = now - retentionMillis

@@ -48,7 +48,7 @@ describe("Delivery log error", () => {
     [500, `split: ${secret.slice(0, 9)}\u200b${secret.slice(9)}`, "The endpoint answered 500: split: [secret]"]
   ])("A3-33: status %i", (status, body, sentence) => assert.strictEqual(answerError(status, body), sentence))
 
-  it("A3-33: at most 256 bytes, never half a character, no control characters, whatever comes back", () =>
+  it("A3-33: at most 256 bytes, never half a character, no control characters, whatever the endpoint answers", () =>
     fc.assert(
       fc.property(fc.integer({ min: 400, max: 599 }), fc.string({ unit: "binary", maxLength: 600 }), (status, body) => {
         const text = answerError(status, body)

@@ -149,7 +149,7 @@ describe("A3-32: addresses on the public internet", () => {
     fc.assert(fc.property(within(range), (address) => assert.isFalse(isPublicAddress(address), address)))
   )
 
-  it("A3-32: whatever is public is plain unicast to another table of ranges too", () => {
+  it("A3-32: every public address is plain unicast according to an independent table of ranges too", () => {
     const plain = ["unicast", "as112", "as112v6", "amt"]
     fc.assert(
       fc.property(fc.oneof(bytes(4), bytes(16)), (random) => {
@@ -160,7 +160,7 @@ describe("A3-32: addresses on the public internet", () => {
     )
   })
 
-  it("A3-32: all the rest of IPv4 is public", () => {
+  it("A3-32: the rest of IPv4 is public", () => {
     const partly = [100, 169, 172, 192, 198, 203]
     const closed = Array.from({ length: 256 }, (_, first) => first).filter(
       (first) => !partly.includes(first) && !isPublicAddress(`${first}.88.113.7`)
@@ -251,7 +251,7 @@ describe("A3-32: the host of a webhook", () => {
     }).pipe(Effect.provide(addressesWith(dns, ["localhost:1", "127.0.0.1", "[::1]:8443"])))
   )
 
-  it.effect("A3-32: a name is asked for again at each check: a move to an inside address is seen", () =>
+  it.effect("A3-32: a name is resolved again at each check: a change to an inside address is seen", () =>
     Effect.gen(function* () {
       let answers = ["93.184.215.14"]
       const moving: Resolve = () => Effect.sync(() => answers)
@@ -276,7 +276,7 @@ describe("A3-32: the host of a webhook", () => {
     })
   )
 
-  it("A3-32: the one sentence is for partners: plain, without what was sent, and silent on what exists inside", () => {
+  it("A3-32: the one sentence for partners is plain, does not repeat their input, and reveals nothing about inside addresses", () => {
     assert.match(notPublic, /^The url's host [^0-9]*\.$/)
   })
 })

@@ -74,17 +74,20 @@ describe("ports of webhooks", () => {
   it.each([
     [9, [3, 1, 4, 5]],
     [3, [3, 1, 4]]
-  ])("A3-38: the oldest %d that nobody forwarded, in time and of a kind that is", async (limit, expected) => {
-    const window = [{ partnerId: 1, from: noon }]
-    const [stored, inMemory] = await Promise.all(
-      feeds.map((feed) => Effect.runPromise(feed.unforwarded(window, limit)))
-    )
-    assert.deepStrictEqual(
-      stored?.map(({ id }) => id),
-      expected
-    )
-    assert.deepStrictEqual(inMemory, stored)
-  })
+  ])(
+    "A3-38: the oldest %d unforwarded notifications, in time and of a kind that is forwarded",
+    async (limit, expected) => {
+      const window = [{ partnerId: 1, from: noon }]
+      const [stored, inMemory] = await Promise.all(
+        feeds.map((feed) => Effect.runPromise(feed.unforwarded(window, limit)))
+      )
+      assert.deepStrictEqual(
+        stored?.map(({ id }) => id),
+        expected
+      )
+      assert.deepStrictEqual(inMemory, stored)
+    }
+  )
 
   it("A3-38: the last one forwarded, or none", async () => {
     for (const feed of feeds) {
@@ -94,7 +97,7 @@ describe("ports of webhooks", () => {
     }
   })
 
-  it("A3-31, A3-39: what waits, and when the last one was acknowledged", async () => {
+  it("A3-31, A3-39: the number of waiting deliveries, and the time of the last acknowledgement", async () => {
     for (const figure of figures) {
       assert.deepStrictEqual(await Effect.runPromise(figure.of(1)), { lastDeliveryAt: noon + 9, pending: 2 })
       assert.deepStrictEqual(await Effect.runPromise(figure.of(2)), { lastDeliveryAt: null, pending: 0 })

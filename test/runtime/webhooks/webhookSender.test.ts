@@ -95,12 +95,12 @@ describe("Webhook attempt: answers", () => {
     await until("the connection to be given up", () => to.openSockets() === 0)
   })
 
-  it.each([400, 401, 404, 410, 429, 500, 503])("doc 3: a %i fails with what it said", async (status) => {
+  it.each([400, 401, 404, 410, 429, 500, 503])("doc 3: a %i fails with its own text", async (status) => {
     const to = await receiver((_delivery, response) => void response.writeHead(status).end("no\nthanks"))
     assert.deepStrictEqual(await (await open())(to.url), failed(`The endpoint answered ${status}: no thanks`, status))
   })
 
-  it("doc 3 Limits: of a failure at most 16 KiB are read and 256 bytes kept", async () => {
+  it("doc 3 Limits: of a failure at most 16 KiB are read and 256 bytes stored", async () => {
     let poured = 0
     const to = await receiver((_delivery, response) => {
       response.writeHead(500)
@@ -140,7 +140,7 @@ describe("Webhook attempt: answers", () => {
     return `https://127.0.0.1:${(server.address() as AddressInfo).port}/`
   }
 
-  it("doc 3: a few interim answers pass, and an attempt ends after one too many, however many follow", async () => {
+  it("doc 3: a few interim answers are allowed, and an attempt ends after one too many, however many follow", async () => {
     const send = await open({ acknowledgeMillis: 60_000 })
     for (const hints of [0, 1, 8]) {
       assert.deepStrictEqual(await send(await hinting(hints)), { _tag: "Acknowledged", status: 200 })
@@ -162,7 +162,7 @@ describe("Webhook attempt: answers", () => {
     assert.strictEqual(webhookLimits.acknowledgeMillis, 10_000)
   })
 
-  it("A3-33: headers in time and a body that never ends: the status counts, with what was read", async () => {
+  it("A3-33: headers in time and a body that never ends: the status counts, with the part of the body that was read", async () => {
     const to = await receiver((_delivery, response) => void response.writeHead(500).write("half"))
     const send = await open({ acknowledgeMillis: 300 })
     assert.deepStrictEqual(await send(to.url), failed("The endpoint answered 500: half", 500))
@@ -183,7 +183,7 @@ describe("Webhook attempt: answers", () => {
     assert.deepStrictEqual(await (await open())(to.url), failed("The connection failed: ECONNRESET."))
   })
 
-  it("A3-33: a failure answer that breaks off keeps its status and what was read", async () => {
+  it("A3-33: a failure answer that breaks off keeps its status and the part that was read", async () => {
     const to = await receiver((_delivery, response) => {
       response.writeHead(503, { "content-length": "100" })
       response.write("maintenance", () => void response.socket?.end())
@@ -200,7 +200,7 @@ describe("Webhook attempt: answers", () => {
     await until("the surplus to be closed", () => to.openSockets() <= 5)
   })
 
-  it("doc 3: nobody listens", async () => {
+  it("doc 3: no receiver listens", async () => {
     const to = await receiver()
     await to.close()
     assert.deepStrictEqual(await (await open())(to.url), failed("The connection failed: ECONNREFUSED."))
@@ -253,7 +253,7 @@ describe("Webhook attempt: addresses", () => {
     assert.strictEqual(trap.connections(), 0)
   })
 
-  it("A3-32: the connection goes to the checked address, not to what the name says a moment later", async () => {
+  it("A3-32: the connection goes to the checked address, even if the name resolves to another one a moment later", async () => {
     const to = await receiver()
     const asked: Array<string> = []
     const send = await open({
@@ -312,7 +312,7 @@ describe("Webhook attempt: connections", () => {
     assert.strictEqual(to.connections(), 1)
   })
 
-  it("a kept connection that the receiver gave up is no failed attempt: it is dialled once more", async () => {
+  it("a kept connection that the receiver closed is no failed attempt: a new one is opened once", async () => {
     const used = new Set<unknown>()
     const to = await receiver((_delivery, _response, { socket }) => {
       if (used.has(socket)) return void socket.destroy()
