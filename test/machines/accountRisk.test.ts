@@ -203,7 +203,7 @@ describe("the margin level", () => {
     assert.strictEqual(marginLevelOf(equity, base), level)
   })
 
-  it("never shows a border that it is below, and always one that it has reached", () => {
+  it("never shows a threshold that it is below, and always one that it has reached", () => {
     const amount = fc.bigInt({ min: 1n, max: 2n ** 63n - 1n })
     fc.assert(
       fc.property(amount, fc.bigInt({ min: -3n, max: 3n }), fc.constantFrom(50n, 100n), (base, near, pct) => {
@@ -215,7 +215,7 @@ describe("the margin level", () => {
   })
 })
 
-describe("F7: what follows for contracts alone", () => {
+describe("F7: an account with contracts alone", () => {
   const contracts = fc.array(someContract, { minLength: 1, maxLength: 5 })
   const premiums = (all: ReadonlyArray<ContractTerms>): bigint => all.reduce((sum, { premium }) => sum + premium, 0n)
 

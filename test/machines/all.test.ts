@@ -119,7 +119,7 @@ describe.each(kinds)("registry: %s", (kind) => {
     }
   })
 
-  it("does not change the row it was given", () => {
+  it("does not change the given row", () => {
     for (const row of rowsOf(kind)) {
       const stored = storedOf(row)
       const before = JSON.stringify(stored)

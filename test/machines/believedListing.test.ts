@@ -41,7 +41,7 @@ const ofStaking: ReadonlyArray<readonly [change: Partial<VenueStakingMarket>, wo
 ]
 
 describe("A2-114: an impossible listing", () => {
-  it.each(ofMarket)("of a market with %j keeps that market, and takes the others", (change, words) => {
+  it.each(ofMarket)("of a market with %j keeps that market, and accepts the others", (change, words) => {
     const halted = { ...spot, halt: { since: 2, message: "Halted." } }
     const said = read({ markets: [{ ...perpetual, ...change }, halted, knockOut] })
     assert.deepStrictEqual(believedListing(before, said), {
@@ -66,7 +66,7 @@ describe("A2-114: an impossible listing", () => {
     ["no knock-out", { markets: [perpetual, spot] }, ["BARRIER"]],
     ["no staking market", { stakingMarkets: [] }, ["STAKING"]],
     ["nothing", { markets: [], stakingMarkets: [] }, ["PERP", "SPOT", "BARRIER", "STAKING"]]
-  ])("with %s keeps each kind that is gone", (_, change, kinds) => {
+  ])("with %s keeps each kind that is missing", (_, change, kinds) => {
     const { listing, faults, kept } = believedListing(before, read(change))
     assert.deepStrictEqual(listing, read({}))
     assert.deepStrictEqual([faults, kept], [kinds.map((kind) => `no ${kind} market is listed any more`), kinds.length])
@@ -95,7 +95,7 @@ describe("A2-114: an impossible listing", () => {
 })
 
 describe("A2-114: a possible listing", () => {
-  it("takes over what is delisted, replaced by another market of its kind, new or changed", () => {
+  it("accepts markets that are delisted, replaced by another one of their kind, new or changed", () => {
     const other = { ...spot, symbol: "SOL-USDC" }
     const finer = { ...knockOut, priceTick: "0.01", bandBps: 20_000 }
     const markets = [other, finer, { ...perpetual, delisted: true, maxQty: "0" }]

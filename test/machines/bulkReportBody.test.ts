@@ -30,7 +30,7 @@ describe("doc 3, Settlement reporting rules 2: the request", () => {
     if (!decoded.ok) assert.strictEqual(decoded.refusal._tag, "Invalid")
   })
 
-  it("1 and 500 entries are welcome, in their order, whatever they report", () => {
+  it("1 and 500 entries are accepted, in their order, whatever they report", () => {
     for (const count of [1, 500]) {
       const items = Array.from({ length: count }, (_, n) => ({ itemId: n + 1, status: "WHAT" }))
       const decoded = decodeBulkReport({ items })
@@ -52,7 +52,7 @@ describe("doc 3, Settlement reporting rules 2: the request", () => {
     ["beyond exact numbers", { itemId: 2 ** 53 }],
     ["no object at all", 7],
     ["a list", [1]]
-  ])("A3-21: an itemId that is %s earns code 4000 for its entry alone", (_title, item) => {
+  ])("A3-21: an itemId that is %s causes code 4000 for its entry alone", (_title, item) => {
     const decoded = decodeBulkReport({ items: [{ itemId: 3, ...settled }, item] })
     assert.isTrue(decoded.ok)
     if (!decoded.ok) return
@@ -142,14 +142,14 @@ describe("A3-22: a window as days and parts of days", () => {
     )
   })
 
-  it("everything up to now, the usual question, is whole days alone", () => {
+  it("everything up to now, the usual query, reads whole days alone", () => {
     const { edges } = dayWindow(0, 3 * day + 5, 3 * day + 5)
     for (const { from, to } of edges) assert.isAbove(from, to)
   })
 })
 
 describe("doc 3, Settlement summary: arithmetic", () => {
-  it("SET-001: what the firms owe each other", () => {
+  it("SET-001: the debts of both firms", () => {
     const items = {
       PENDING: { count: 2, credits: 120_500_000n, debits: 30_250_000n },
       SETTLED: { count: 1, credits: 0n, debits: 10_000_000n },

@@ -35,7 +35,7 @@ describe("doc 3, Collateral report rules", () => {
     })
   })
 
-  it("A3-15: everything sent, cleaned; up to five minutes ahead is kept as sent", () => {
+  it("A3-15: the full body, cleaned; a time up to five minutes ahead is stored as sent", () => {
     const body = {
       partnerRef: " re\u0301f ",
       direction: "WITHDRAWAL",

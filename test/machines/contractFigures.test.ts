@@ -64,13 +64,13 @@ describe("F15: at the entry", () => {
     assert.strictEqual(of("60000", "60000"), "0.00")
   })
 
-  it("A2-18: a normal contract keeps back the rebate, a strict one has its own share", () => {
+  it("A2-18: a normal contract reserves the rebate, a strict one has its own share", () => {
     assert.strictEqual(premiumBpsOf(false, defaultMarketTerms), 9_500)
     assert.strictEqual(premiumBpsOf(true, defaultMarketTerms), 4_000)
   })
 })
 
-describe("F16: on its way", () => {
+describe("F16: calls in flight", () => {
   it("BAR-003", () => {
     const { contract, mark, unrealizedPnl, requirement } = contractLiveCase
     const live = liveFigures(contractOf({ ...contract, premium: micro(contract.premium) }), at(mark))

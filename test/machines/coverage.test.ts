@@ -28,7 +28,7 @@ const all = kinds.flatMap((kind) => [...coverageOf(kind)].map(([row, tried]) => 
 /** Rule ids in this text are examples, not citations. */
 const [first = "", second = "", third = ""] = ["ORD-01", "ORD-12", "STK-03"].map((id) => `SC-${id}`)
 
-describe("the record of what goes through the machines", () => {
+describe("the record of the machines' transitions", () => {
   it("names no row that a machine does not have", () => {
     for (const kind of kinds) {
       const { machine } = machines[kind]
@@ -78,7 +78,7 @@ describe("the record of what goes through the machines", () => {
     assert.strictEqual(triedText(triedOf(read, "[*] A")), "its row of the table alone")
   })
 
-  it("steps are told by the row that takes them, and refused events are not", () => {
+  it("steps are named by the row that accepts them, and refused events are not recorded", () => {
     const { machine } = machines.rfq
     const told: Array<string> = []
     const hear = (message: unknown): void => {

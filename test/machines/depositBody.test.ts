@@ -100,12 +100,12 @@ describe("doc 3, deposit notices", () => {
     })
   })
 
-  it("F2: an unknown currency is named alone when only the places could be wrong", () => {
+  it("F2: an unknown currency is the only named fault if the places can't be judged without it", () => {
     assert.deepStrictEqual(errorsOf({ ...valid, currency: "DOGE", amount: "1.0123456789" }), { currency: oneCurrency })
     assert.hasAllKeys(errorsOf({ ...valid, currency: "DOGE", amount: "x" }), ["currency", "amount"])
   })
 
-  it.each(currencyCodes)("F2: %s takes exactly its places", (currency) => {
+  it.each(currencyCodes)("F2: %s has exactly its places", (currency) => {
     const scale = scaleOf(currency)
     const least = `0.${"0".repeat(scale - 1)}1`
     const decision = decodeDeposit({ ...valid, currency, amount: least })

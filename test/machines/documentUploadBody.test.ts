@@ -105,13 +105,16 @@ describe("doc 1, Document: the upload body", () => {
     ["two bytes more", `${"A".repeat(full + 3)}==`, true],
     ["two bytes more without padding", "A".repeat(full + 3), true]
   ]
-  it.each(sizes)("rule 10: %s: too large by its decoded length, whatever else is wrong", (_, dataBase64, tooLarge) => {
-    const decided = decodeDocumentUpload({ dataBase64 })
-    assert.strictEqual(decided.ok ? null : decided.refusal._tag, tooLarge ? "TooLarge" : "Invalid")
-    assert.strictEqual(decodeDocumentUpload({ ...body, dataBase64 }).ok, !tooLarge)
-  })
+  it.each(sizes)(
+    "rule 10: %s: too large by its decoded length, whatever other faults it has",
+    (_, dataBase64, tooLarge) => {
+      const decided = decodeDocumentUpload({ dataBase64 })
+      assert.strictEqual(decided.ok ? null : decided.refusal._tag, tooLarge ? "TooLarge" : "Invalid")
+      assert.strictEqual(decodeDocumentUpload({ ...body, dataBase64 }).ok, !tooLarge)
+    }
+  )
 
-  it("doc 1, Document: what is no object is refused", () => {
+  it("doc 1, Document: a body that is no object is refused", () => {
     for (const value of [null, [], "x", 1]) assert.isFalse(decodeDocumentUpload(value).ok)
   })
 

@@ -194,11 +194,11 @@ describe.each(bodies)(
   ({ name, schema, base, judge, prefix = "", asReceived, sections }) => {
     const fields = Object.entries(sections).flatMap(([section, rows]) => rows.map((rules) => ({ section, ...rules })))
 
-    it("doc 1: the base body is taken", () => {
+    it("doc 1: the base body is accepted", () => {
       assert.property(judge(base(onboardingNow), onboardingNow), "stored")
     })
 
-    it("doc 1: every field of the schema has a row that is taken and a row that is refused", () => {
+    it("doc 1: every field of the schema has a row that is accepted and a row that is refused", () => {
       const known = pathsOf(schema.ast).filter((path) => !refusedWhole[name]?.includes(path))
       const missing = (covered: ReadonlyArray<string>) => known.filter((path) => !covered.includes(path))
       const taken = fields.flatMap(({ path, takes }) => takes.flatMap(({ value }) => reached(path, value)))
@@ -207,7 +207,7 @@ describe.each(bodies)(
       assert.deepStrictEqual(missing(unique(refused)), [], "no row that is refused")
     })
 
-    it.each(fields)("doc 1, $section: $path takes its values and nothing else", ({ path, takes, refuses }) => {
+    it.each(fields)("doc 1, $section: $path accepts its values and nothing else", ({ path, takes, refuses }) => {
       for (const { value, stored, also, now = onboardingNow } of takes) {
         const judged = judge(changed(base(now), { ...also, [path]: value }), now)
         if ("errors" in judged) assert.fail(`${shown(value)} is refused: ${shown(judged.errors)}`)
@@ -230,7 +230,7 @@ describe.each(bodies)(
 describe.each(bodies.filter(({ name }) => together.has(name)))(
   "A1-27: $name",
   ({ base, judge, prefix = "", sections }) => {
-    it("A1-27: whatever fails, fails together: one answer has every sentence", () => {
+    it("A1-27: all faults are reported together: one answer has every sentence", () => {
       // Fields that do not affect others, and rows that need no other change to the body.
       const fields = Object.values(sections).flat()
       const lone = fields

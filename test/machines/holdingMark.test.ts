@@ -60,7 +60,7 @@ describe("the mark of a holding", () => {
 
 describe("F25, STS-9: the value of a posting", () => {
   const facts = factsOf("BTC-USDC", "60000", 5)
-  it("takes the last mark known, however old, and keeps it with the posting", () => {
+  it("uses the last known mark, however old, and stores it with the posting", () => {
     assert.strictEqual(depositValue("BTC", 10_000_000n, facts), 6_000_000_000n)
     assert.deepStrictEqual(postingValue("BTC", 10_000_000n, facts), {
       mark: "60000.0",
@@ -69,7 +69,7 @@ describe("F25, STS-9: the value of a posting", () => {
     })
   })
 
-  it("is signed as the amount is, and rounded against the client both ways (F1)", () => {
+  it("has the sign of the amount, and is rounded against the client in both directions (F1)", () => {
     const sol = factsOf("SOL-USDC", "150.7", 7)
     assert.strictEqual(postingValue("SOL", 1_000_009n, sol)?.valueUsdc, "0.150701")
     assert.strictEqual(postingValue("SOL", -1_000_009n, sol)?.valueUsdc, "-0.150702")

@@ -183,7 +183,7 @@ describe("PUT .../kyc, the body", () => {
     assert.deepStrictEqual(referredDocuments(requestOf(only("pep")).kyc), [])
   })
 
-  it("A1-01: no JSON value makes the decoder throw; what is no object gives an empty map", () => {
+  it("A1-01: no JSON value makes the decoder throw; a body that is no object gives an empty map", () => {
     assert.deepStrictEqual(decodeKycUpdate([], facts()), { ok: false, errors: {} })
     fc.assert(
       fc.property(

@@ -14,7 +14,7 @@ const errorsOf = (paths: Paths) => {
 }
 
 describe("doc 1, MiFID blocks: PUT .../mifid", () => {
-  it("A1-44: the sample passes, and work is not asked of somebody without it", () => {
+  it("A1-44: the sample is accepted, and the employment of a person without work is not checked", () => {
     assert.deepStrictEqual(errorsOf({}), {})
     const work = { industry: "nonsense", position: 4, employer_name: undefined }
     const ofWork = Object.entries(work).map(([name, value]) => [`employmentFinancial.${name}`, value])
@@ -42,7 +42,7 @@ describe("doc 1, MiFID blocks: PUT .../mifid", () => {
     assert.deepStrictEqual(decodeMifid(body), { ok: false, errors: {} })
   })
 
-  it("A1-44: what is ignored is not handed on: unknown fields, texts without their token, work of the retired", () => {
+  it("A1-44: ignored data are not handed on: unknown fields, texts without their token, employment of the retired", () => {
     const body = withPaths(sampleMifid(), {
       "accountPurpose.extra": { a: 1 },
       "accountPurpose.primary_purpose_other": "a private matter",

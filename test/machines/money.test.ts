@@ -81,7 +81,7 @@ describe("F2 output", () => {
     assert.strictEqual(formatAmount(maxMinor, "SOL"), "9223372036.854775807")
   })
 
-  it("F2: no figure is written with a minus before a zero, whatever is rounded away, as Decimal writes it else", () => {
+  it("F2: no figure is written with a minus before a zero, after any rounding, although Decimal would write it", () => {
     const figure = fc.tuple(fc.integer({ min: -2_000, max: 2_000 }), fc.integer({ min: 0, max: 12 }))
     fc.assert(
       fc.property(
@@ -102,7 +102,7 @@ describe("F2 output", () => {
     )
   })
 
-  it("F2: what is written reads back as the same minor units", () => {
+  it("F2: a written amount is read back as the same minor units", () => {
     fc.assert(
       fc.property(anyMinor, currency, (minor, code) => {
         const text = formatAmount(minor, code)
@@ -141,7 +141,7 @@ describe("F1 rounding", () => {
     }
   })
 
-  it("F1: a figure becomes what decimal arithmetic makes of it, whatever its places, sign and zeros", () => {
+  it("F1: a figure equals the result of decimal arithmetic, for any places, sign and zeros", () => {
     const whole = fc.oneof(fc.constantFrom("0", "00", "1e2", "+7"), fc.bigInt({ min: 0n, max: 10n ** 21n }).map(String))
     const fraction = fc.oneof(
       fc.constant(""),
@@ -164,7 +164,7 @@ describe("F1 rounding", () => {
     )
   })
 
-  it("F1: what is no number is no money", () => {
+  it("F1: a value that is no number is no money", () => {
     for (const figure of ["", "NaN", "Infinity", "one", new MoneyDecimal(Number.NaN)])
       assert.throws(() => floorToMinor(figure, "USDC"))
   })

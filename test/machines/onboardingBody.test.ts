@@ -174,7 +174,7 @@ describe("the whole request", () => {
     assert.strictEqual(accept({ residencyCountry: "FR" }).residencyCountry, "FR")
   })
 
-  it("A1-32: sections are kept exactly as received, A1-01: unknown fields are ignored", () => {
+  it("A1-32: sections are stored exactly as received, A1-01: unknown fields are ignored", () => {
     const body = validOnboarding({
       extra: { a: 1 },
       "kyc.extra": 1,
@@ -195,7 +195,7 @@ describe("the whole request", () => {
     assert.notProperty(decision.body.kyc.fatca, "note")
   })
 
-  it("A1-32: only sections that are present are kept", () => {
+  it("A1-32: only sent sections are stored", () => {
     assert.deepStrictEqual(receivedSections({ pep: { is_pep: false }, other: 2 }), { pep: { is_pep: false } })
   })
 

@@ -87,7 +87,7 @@ describe("pictures of machines", () => {
     }
   })
 
-  it.each(kinds.map((kind) => ({ kind })))("$kind: its lines say what goes through", ({ kind }) => {
+  it.each(kinds.map((kind) => ({ kind })))("$kind: its lines name the recorded transitions", ({ kind }) => {
     const picture = pictureOf(kind)
     const coverage = coverageOf(kind)
     for (const { from, to, moves } of arrowsOf(machines[kind].machine)) {
@@ -118,7 +118,7 @@ describe("pictures of machines", () => {
     }
   })
 
-  it("what is written into a picture can't end it", () => {
+  it("no text in a picture can end it", () => {
     const hostile = { ...machines.case, title: "<script>alert(1)</script>\"'" }
     const picture = drawMachine(hostile, layouts.case)
     assert.notInclude(picture, "<script")

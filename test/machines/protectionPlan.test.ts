@@ -411,7 +411,7 @@ describe("the plan of a protection", () => {
     assert.deepStrictEqual(said(next), ["FIRE", "market 3 in 2", "cancel parent"])
   })
 
-  it("A2-40: what was bought and sold while nothing stood is dealt with, and only what comes after is protected", () => {
+  it("A2-40: fills while no legs exist count as settled, and only later fills are protected", () => {
     const flat = plan({ state: "CLOSED", standing: { ...fired, legs: [] }, parent: { filledQty: "6" }, net: "0" })
     assert.strictEqual(flat.standing.dealt, "6")
     const later = plan({ state: "CLOSED", standing: flat.standing, parent: { filledQty: "8" }, net: "20" })
@@ -435,7 +435,7 @@ describe("the plan of a protection", () => {
     assert.deepStrictEqual([groupOf(7, 1), groupOf(7, 2)], ["att:7", "att:7:2"])
   })
 
-  it("D7: it is held as long as its parent or a leg works, or a leg has to be sent again", () => {
+  it("D7: it exists as long as its parent or a leg works, or a leg has to be sent again", () => {
     const none = { ...firstStanding, parentWorks: false }
     assert.isFalse(isLive(none))
     assert.isTrue(isLive(firstStanding))

@@ -175,7 +175,7 @@ describe("A1-41: wrong answers", () => {
   })
 })
 
-describe("doc 1, Appropriateness: what is served", () => {
+describe("doc 1, Appropriateness: the served questionnaire", () => {
   it("doc 1, Appropriateness: texts and ids as documented, and nothing about scoring", () => {
     const served = servedOf(7, questionnaire1)
     const text = JSON.stringify(served)
@@ -280,7 +280,7 @@ describe("A1-39: what may be published", () => {
     if (!decision.ok) for (const sentence of Object.values(decision.errors)) assert.match(sentence, /^The .*\.$/)
   })
 
-  it("F24: whatever may be published, every outcome can be reached", () => {
+  it("F24: with any published questionnaire every outcome can be reached", () => {
     const variant = fc.record({
       knowledge: fc.constantFrom([1, 1, 78], [78, 1, 1], [26, 27, 27], [20, 40, 20], [1, 39, 40]),
       rest: fc.nat(20)

@@ -167,7 +167,7 @@ describe("F19: a quote to close", () => {
     assert.strictEqual(autoCloseRefusal(facts), "The market has no mark to measure the quote against.")
   })
 
-  it("unasked: a quote that is left for a stale mark says so, and may be accepted by hand", () => {
+  it("automatic: a quote that is left because of a stale mark is marked so, and may be accepted manually", () => {
     const facts = { now, quote: live, contract: endless, mark: "stale" as const }
     const left = "The market's mark is stale: the quote waits for a fresh one to be measured against."
     assert.deepStrictEqual([autoCloseRefusal(facts), closeQuoteRefusal(facts)], [left, null])

@@ -58,7 +58,7 @@ describe("CONCAT", () => {
       assert.strictEqual(concat(first, surname), `NO19801224${expected}`)
     })
 
-  it("F27: twenty characters, capitals and filling alone, whatever the names", () => {
+  it("F27: twenty characters, capitals and filling alone, for any names", () => {
     const name = fc.oneof(fc.string({ unit: "grapheme", maxLength: 20 }), fc.lorem({ maxCount: 3 }))
     let built = 0
     fc.assert(
@@ -107,7 +107,7 @@ describe("Annex II", () => {
       if (!eeaCountries.has(country)) assert.deepStrictEqual(schemesOf(country), ["PASSPORT", "CONCAT"], country)
   })
 
-  it("F27: the tax number serves only where a national or tax number is asked for", () => {
+  it("F27: the tax number is used only where a national or tax number is demanded", () => {
     for (const country of tinIsIdentifier)
       assert.isTrue(schemesOf(country).some((scheme) => scheme === "NATIONAL_NUMBER" || scheme === "TAX_NUMBER"))
     assert.isFalse(tinIsIdentifier.has("SI"))
@@ -226,7 +226,7 @@ describe("the record", () => {
     })
   })
 
-  it("F27: the order of what is given never matters, and an identifier starts with its nationality", () => {
+  it("F27: the order of the input never matters, and an identifier starts with its nationality", () => {
     const code: fc.Arbitrary<string> = fc.constantFrom("ES", "FR", "GB", "NL", "PL", "SE", "US")
     const codes = fc.uniqueArray(code, { minLength: 1 })
     fc.assert(

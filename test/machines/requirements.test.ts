@@ -113,7 +113,7 @@ describe("requirements", () => {
     assert.deepStrictEqual(atMica["TRADE:PERP"], ["COMPLIANCE_REVIEW"])
   })
 
-  it("F25: the source of wealth, on crypto money alone", () => {
+  it("F25: the source of wealth, for crypto money alone", () => {
     const map = requirements(allMica, "MICA", true)
     assert.deepStrictEqual(map["DEPOSIT:CRYPTO"], ["SOURCE_OF_WEALTH"])
     assert.deepStrictEqual(map["WITHDRAW:CRYPTO"], ["SOURCE_OF_WEALTH"])
@@ -228,13 +228,13 @@ describe("source of wealth", () => {
       assert.strictEqual(sourceOfWealthDue({ kind: "DEPOSIT", booked, pending, amount }, limit), due)
     })
 
-  it("A3-09: 15,000 USDC by default, and a withdrawal looks at booked deposits alone", () => {
+  it("A3-09: 15,000 USDC by default, and a withdrawal counts booked deposits alone", () => {
     assert.strictEqual(limit, 15_000n * 1_000_000n)
     assert.isFalse(sourceOfWealthDue({ kind: "WITHDRAWAL", booked: limit - 1n }, limit))
     assert.isTrue(sourceOfWealthDue({ kind: "WITHDRAWAL", booked: limit }, limit))
   })
 
-  it("F25: of deposits in a row, the one that reaches the line is the first to be due, whatever their sizes", () => {
+  it("F25: of consecutive deposits the one that reaches the line is the first to be due, for any sizes", () => {
     const amount = fc.bigInt({ min: 1n, max: 6_000_000_000n })
     fc.assert(
       fc.property(fc.array(amount, { minLength: 1, maxLength: 12 }), fc.nat(12), (amounts, bookedCount) => {

@@ -30,7 +30,7 @@ const changed = (paths: Readonly<Record<string, unknown>>): object => {
 }
 const strict = { "barrier.takeProfit": "61000", "barrier.expiryTs": now + 1, "barrier.strictTakeProfit": true }
 
-describe("a request for quotes is taken", () => {
+describe("a request for quotes is accepted", () => {
   const rows: ReadonlyArray<readonly [string, Readonly<Record<string, unknown>>, Partial<RfqBody>]> = [
     ["with what it needs alone", {}, {}],
     [
@@ -190,7 +190,7 @@ it.each([[null], [[]], ["text"], [5]])("a body that is %j is no object", (body) 
   assert.deepStrictEqual(decodeClose(body), notAnObject)
 })
 
-describe("A1-14: a blank level or price is refused, never taken as none", () => {
+describe("A1-14: a blank level or price is refused, never read as a missing one", () => {
   it.each(["premium", "barrier.level", "barrier.takeProfit"])("%s", (path) => {
     for (const blank of ["", " ", "\u200b"]) {
       const decoded = decodeRfq(changed({ [path]: blank }), { now })
@@ -200,7 +200,7 @@ describe("A1-14: a blank level or price is refused, never taken as none", () => 
 })
 
 describe("doc 2, Barrier contracts: an accept", () => {
-  it.each([[1], [Number.MAX_SAFE_INTEGER]])("of quote %d is taken", (quoteId) => {
+  it.each([[1], [Number.MAX_SAFE_INTEGER]])("of quote %d is accepted", (quoteId) => {
     assert.deepStrictEqual(decodeAccept({ quoteId, more: 1 }), { ok: true, body: { quoteId } })
   })
 
@@ -231,7 +231,7 @@ describe("A2-29: a request to close", () => {
       { autoAccept: false, expiresInMs: 1_000 }
     ],
     ["in the longest window", { expiresInMs: 86_400_000 }, { ...usual, expiresInMs: 86_400_000 }]
-  ])("%s is taken", (_, body, taken) => {
+  ])("%s is accepted", (_, body, taken) => {
     assert.deepStrictEqual(decodeClose(body), { ok: true, body: taken })
   })
 

@@ -107,7 +107,7 @@ describe("steps 4 to 7", () => {
     assert.strictEqual(sentenceOf(openingRefusal({ ...openingFacts, client: restricted })), restrictionSentences[name])
   })
 
-  it("A2-52: of several the one that speaks of positions", () => {
+  it("A2-52: of several restrictions the one that concerns positions is named", () => {
     const restrictions = ["FROZEN", "NO_NEW_RISK", "NO_WITHDRAWALS"] as const
     const refusal = openingRefusal({ ...openingFacts, client: { ...client, lifecycle: "RESTRICTED", restrictions } })
     assert.strictEqual(sentenceOf(refusal), restrictionSentences.NO_NEW_RISK)
@@ -214,7 +214,7 @@ describe("A2-28: preview", () => {
     assert.isTrue(answer.ok && answer.value.mark === null && answer.value.premium === null)
   })
 
-  it("says what create says, whatever is asked in whatever state", () => {
+  it("gives the answer of create, for any request in any state", () => {
     const body = fc.record({
       side: fc.constantFrom("BUY" as const, "SELL" as const),
       qty: fc.constantFrom("0.0001", "0.01", "1", "100"),

@@ -29,7 +29,7 @@ const stored = (kind: Kind): ReadonlyArray<string> =>
   statesOf(machines[kind].machine).flatMap(({ name }) => (name === "NEW" ? [] : [name]))
 
 describe("sandbox outcomes", () => {
-  it.each(kinds)("%s: every state that is stored has a row, in the machine's order, and says how", (kind) => {
+  it.each(kinds)("%s: every stored state has a row, in the machine's order, with the way to reach it", (kind) => {
     const rows = sandboxOutcomes.filter(({ machine }) => machine === kind)
     assert.deepStrictEqual(
       rows.map(({ state }) => state),
@@ -81,25 +81,22 @@ const screened = (firstName: string, lastName: string, over: Partial<ScreenedPer
   ).outcome
 
 describe("sandbox names", () => {
-  it("each name is there once, however it is written", () => {
+  it("each name exists once, in any spelling", () => {
     const lower = sandboxNames.map(({ lastName }) => lastName.toLowerCase())
     assert.strictEqual(new Set(lower).size, lower.length)
     assert.strictEqual(sandboxNameOf(" SANCTIONlisted ")?.lastName, "Sanctionlisted")
     for (const other of ["", "Sanction", "Sanctionlisted-Smith", "constructor"]) assert.isNull(sandboxNameOf(other))
   })
 
-  it.each(sandboxNames)(
-    "F26: $lastName is screened as published, whatever the other names are",
-    ({ lastName, entry }) => {
-      const expected = entry === null ? "CLEAR" : lastName === "Sanctionlisted" ? "HIT" : "POSSIBLE"
-      for (const first of ["Anna", "Maximilian", "X", "Брокер"]) {
-        assert.strictEqual(screened(first, lastName), expected, first)
-        assert.strictEqual(screened(first, lastName, { middleName: "Maria", dob: null }) === "CLEAR", entry === null)
-      }
+  it.each(sandboxNames)("F26: $lastName is screened as published, with any other names", ({ lastName, entry }) => {
+    const expected = entry === null ? "CLEAR" : lastName === "Sanctionlisted" ? "HIT" : "POSSIBLE"
+    for (const first of ["Anna", "Maximilian", "X", "Брокер"]) {
+      assert.strictEqual(screened(first, lastName), expected, first)
+      assert.strictEqual(screened(first, lastName, { middleName: "Maria", dob: null }) === "CLEAR", entry === null)
     }
-  )
+  })
 
-  it("F26: nobody else comes near an entry, also without a birth date", () => {
+  it("F26: no other name is similar to an entry, also without a birth date", () => {
     for (let n = 0; n < 132; n++) {
       const { first_name, last_name, date_of_birth } = sampleOnboarding(n, "near", 0).kyc.personalInfo
       assert.strictEqual(screened(first_name, last_name, { dob: date_of_birth }), "CLEAR")
@@ -109,7 +106,7 @@ describe("sandbox names", () => {
       assert.strictEqual(screened("Clara", last, { dob: null }), "CLEAR", last)
   })
 
-  it("steps come in order and inside the time in which a refused one is tried again", () => {
+  it("steps are in order and inside the time in which a refused one is tried again", () => {
     for (const { lastName, steps } of sandboxNames) {
       const times = steps.map(({ afterMillis }) => afterMillis)
       assert.deepStrictEqual(

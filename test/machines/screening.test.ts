@@ -161,7 +161,7 @@ describe("likeness of names", () => {
       assert.deepStrictEqual(nameTokens(name), words)
     })
 
-  it("F26: surname and first name alone when the entry tells them apart", () => {
+  it("F26: surname and first name alone if the entry separates them", () => {
     assert.deepStrictEqual(listedForms("ORLENKO, Viktor Petrovich"), {
       full: "ORLENKO PETROVICH VIKTOR",
       short: "ORLENKO VIKTOR"
@@ -213,7 +213,7 @@ describe("score and outcome", () => {
       assert.strictEqual(outcomeOf(list, score, name), outcome)
     })
 
-  it(`F26: ${cutOffCase.id} a cut-off drops what is below it`, () => {
+  it(`F26: ${cutOffCase.id} a cut-off drops hits below it`, () => {
     const limits = { ...screeningThresholds, possible: cutOffCase.threshold / 100 }
     const outcome = cutOffCase.scores.map((score) => outcomeOf("PEP", score / 100, score / 100, limits))
     assert.deepStrictEqual(outcome, [...cutOffCase.expected])
@@ -338,7 +338,7 @@ describe("the index", () => {
     assert.isAbove(found, 500)
   })
 
-  it("F26: keeps finding it while entries come, change and go", () => {
+  it("F26: still finds it while entries are added, changed and removed", () => {
     const step = fc
       .integer({ min: 1, max: 30 })
       .chain((id) => fc.record({ id: fc.constant(id), entry: fc.option(entryWith(id, village), { nil: null }) }))

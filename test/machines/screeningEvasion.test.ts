@@ -40,13 +40,16 @@ describe("characters that show nothing", () => {
     ..."\u2060\u2061\u2064\u2066\u2067\u2068\u2069\u206a\u2800\u3164\ufe00\ufe0f\ufeff\uffa0\ufff9\u0600\u0640\u02b9",
     ..."\u{1bca0}\u{1d173}\u{e0001}\u{e0041}\u{e007f}\u{e0100}\u{e01ef}"
   ]
-  it.each(marks.map((mark) => [codeOf(mark), mark] as const))("F26: %s between the letters hides nobody", (_, mark) => {
-    assert.strictEqual(scorePair(client(between(mark)), listed).nameScore, 1)
-    assert.strictEqual(outcome(between(mark)), "HIT")
-    // The same text between the characters of the name on the list.
-    const written = { ...listed, name: [...listed.name].join(mark) }
-    assert.strictEqual(outcome({}, written), "HIT")
-  })
+  it.each(marks.map((mark) => [codeOf(mark), mark] as const))(
+    "F26: %s between the letters does not hide a name",
+    (_, mark) => {
+      assert.strictEqual(scorePair(client(between(mark)), listed).nameScore, 1)
+      assert.strictEqual(outcome(between(mark)), "HIT")
+      // The same text between the characters of the name on the list.
+      const written = { ...listed, name: [...listed.name].join(mark) }
+      assert.strictEqual(outcome({}, written), "HIT")
+    }
+  )
 
   it("F26: no default-ignorable character does", () => {
     const ignorable = fc
@@ -64,7 +67,7 @@ describe("characters that show nothing", () => {
 
 describe("letters apart", () => {
   const separators = [" ", ".", ". ", "  ", "-", "_", "\u00a0", "\u2009", "\u3000", "/", " - ", "\u00b7", "|"]
-  it.each(separators)("F26: %j between all letters of both names hides nobody", (separator) => {
+  it.each(separators)("F26: %j between all letters of both names does not hide them", (separator) => {
     assert.include(["HIT", "POSSIBLE"], outcome(between(separator)))
     assert.include(["HIT", "POSSIBLE"], outcome({ ...between(separator), dob: "1990-07-08" }))
   })
@@ -81,7 +84,7 @@ describe("letters apart", () => {
     assert.strictEqual(outcome({ firstName, lastName }), "HIT")
   })
 
-  it("F26: single letters in a row are one word on either side, whatever parts them; other words stay apart", () => {
+  it("F26: consecutive single letters are one word on either side, however they are separated; other words stay apart", () => {
     const rows: ReadonlyArray<readonly [string, ReadonlyArray<string>]> = [
       ["B. a. l. d. u. i. n", ["BALDUIN"]],
       ["B a l d u i n", ["BALDUIN"]],
@@ -112,7 +115,7 @@ describe("other letters for the same", () => {
   })
 })
 
-describe("given names too many or too few, the very birth date", () => {
+describe("additional or missing given names, the same birth date", () => {
   const many = watchEntry({ ...listed, name: "Anton Balduin Clemens Dietrich Ostermann-Kielholz" })
   const surnameFirst = watchEntry({ ...listed, name: "OSTERMANN-KIELHOLZ, Balduin Clemens" })
   const rows: ReadonlyArray<readonly [string, string | null, string, typeof listed]> = [
@@ -230,7 +233,7 @@ describe("a name that can't be compared", () => {
     )
   })
 
-  it("F26: it is compared all the same, and a hit comes before it", () => {
+  it("F26: it is compared nevertheless, and a hit is listed before it", () => {
     const person = client({ firstName: "B\u0430lduin" })
     const { outcome: found, candidates } = screen(makeScreener([listed]), person, none)
     assert.strictEqual(found, "HIT")
@@ -245,7 +248,7 @@ describe("a name that can't be compared", () => {
     assert.strictEqual(screen(makeScreener([listed]), person, new Set([0, 1])).outcome, "CLEAR")
   })
 
-  it("F26: whatever is sent as a name can be folded, and nothing that is CLEAR has a letter beyond A to Z", () => {
+  it("F26: any submitted name can be folded, and a CLEAR one has no letter beyond A to Z", () => {
     const text = fc.oneof(
       fc.string({ unit: "binary", maxLength: 20 }),
       fc.string({ unit: fc.constantFrom(..."Aa1-. '\u0430\u00e9\u200b"), maxLength: 6 })
@@ -264,7 +267,7 @@ describe("a name that can't be compared", () => {
 })
 
 describe("the version of the rules", () => {
-  it("F26: is another one as soon as any of these answers is: then everybody is screened again", () => {
+  it("F26: changes as soon as any of these answers changes: then all clients are screened again", () => {
     const names = givenNames.flatMap((given, i) => surnames.slice(i % 7, (i % 7) + 3).map((family) => [given, family]))
     const odd = [
       ["Дмитрий", "Щербаков"],

@@ -139,7 +139,7 @@ const foundIn = (
 }
 
 describe("names made to slip through the index", () => {
-  it("F26: the likeness is the same whichever way it is worked out: by bits for plain letters, place by place for others", () => {
+  it("F26: both computations give the same likeness: by bits for plain letters, place by place for others", () => {
     const text = fc.oneof(
       fc.string({ unit: fc.constantFrom(..."ABCD "), minLength: 1, maxLength: 70, size: "max" }),
       fc.string({ unit: fc.constantFrom(..."AБ明"), minLength: 1, maxLength: 34, size: "max" }),
@@ -192,7 +192,7 @@ describe("names made to slip through the index", () => {
     assert.isAbove(reached, 200)
   })
 
-  it("F26: finds in a sheet of any width exactly the names whose patterns meet the demand, and none taken off", () => {
+  it("F26: finds in a sheet of any width exactly the names whose patterns meet the demand, and no removed ones", () => {
     let found = 0
     fc.assert(
       fc.property(
@@ -239,7 +239,7 @@ describe("names made to slip through the index", () => {
     assert.isAbove(found, 100)
   })
 
-  it("F26: still does when half of a long list went and others came into its places", () => {
+  it("F26: also after half of a long list was removed and replaced", () => {
     fc.assert(
       fc.property(
         fc.array(oddEntry, { minLength: 200, maxLength: 300, size: "max" }).map(numbered),
@@ -260,7 +260,7 @@ describe("names made to slip through the index", () => {
     )
   })
 
-  it("F26: one name listed forty thousand times is found as often, without those taken off", () => {
+  it("F26: one name listed forty thousand times is found as often, without the removed ones", () => {
     const entry = { list: "PEP", name: "Li Wu", dob: "1970-01-01", country: "BY", source: "TEST" } as const
     const screener = makeScreener(Array.from({ length: 40_000 }, (_, i) => ({ ...entry, entryId: i + 1 })))
     const client = { firstName: "Li", middleName: null, lastName: "Wu", dob: "1970-01-01", nationalities: ["BY"] }

@@ -58,14 +58,14 @@ describe("F26: a disposition settles", () => {
     assert.strictEqual(clearedFor(rows, identityKey).has(7, { outcome, score, nameScore: 1 }), settled)
   })
 
-  it("of names that can't be compared the very name alone", () => {
+  it("for names that can't be compared only the identical name", () => {
     const itself = { outcome: "POSSIBLE", score: 1, nameScore: 1 } as const
     const cleared = [row({ entryId: unreadableEntryId, score: 1_000_000 })]
     assert.isTrue(clearedFor(cleared, "me").has(unreadableEntryId, itself))
     assert.isFalse(clearedFor(cleared, "other").has(unreadableEntryId, itself))
   })
 
-  it("a pair that was judged is never worse than itself, whatever its score", () => {
+  it("a judged pair is never worse than itself, with any score", () => {
     fc.assert(
       fc.property(fc.double({ min: 0, max: 1, noNaN: true }), (score) => {
         const stored = row({ score: Math.ceil(score * 1_000_000) })

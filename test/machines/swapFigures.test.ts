@@ -26,7 +26,7 @@ describe("F22: rewards and fees", () => {
     assert.strictEqual(swapReward(3_649_999n, 1, 1), 0n)
   })
 
-  it("STK-005: a year has 365 days here, whatever is financed by years of 360 elsewhere", () => {
+  it("STK-005: a year has 365 days here, although others compute with years of 360", () => {
     // 27,660.00 at 3.5 percent for a day: 2.69 by the other convention, in cents.
     const [notional, rateBps] = [2_766_000n, 350]
     assert.strictEqual(swapReward(notional, rateBps, 1), 265n)
@@ -62,7 +62,7 @@ const course = fc.array(
 )
 
 describe("F22: payments and write-offs", () => {
-  it("paid, outstanding and written off are what was expected, none below zero; the share is of the reward alone and only grows", () => {
+  it("paid, outstanding and written off amounts add up to the expected one, none is negative; the share is of the reward alone and only grows", () => {
     fc.assert(
       fc.property(terms, course, (agreed, steps) => {
         let progress = { paid: 0n, writtenOff: 0n }
@@ -100,7 +100,7 @@ describe("F22: payments and write-offs", () => {
     )
   })
 
-  it("a naive reading of the payments one unit at a time comes to the same", () => {
+  it("a simple computation of the payments one unit at a time gives the same", () => {
     fc.assert(
       fc.property(
         fc.integer({ min: 1, max: 60 }),

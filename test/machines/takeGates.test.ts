@@ -74,7 +74,7 @@ describe("gates of a take", () => {
     assert.includeDeepMembers(limits, [["maxQty", "at most 50.000"]])
   })
 
-  it("pass with exactly what it costs", () => assert.isNull(firstRefusal(takeGates, factsOf())))
+  it("pass with exactly the cost", () => assert.isNull(firstRefusal(takeGates, factsOf())))
 
   /** In the order of the list: each gate refuses even if every later gate would refuse too. */
   const refusing: ReadonlyArray<readonly [string, Partial<TakeFacts>, Partial<RequestedTake>, RegExp]> = [
@@ -105,14 +105,14 @@ describe("gates of a take", () => {
     assert.strictEqual(failed?.gate, gate)
   })
 
-  it("USDC alone is judged by live marks of the whole account (F3)", () => {
+  it("only USDC is judged by live marks of the whole account (F3)", () => {
     const stale = { marksFresh: false }
     assert.isNull(firstRefusal(takeGates, factsOf(stale)))
     const usdc = { asset: "USDC", market: { ...asked.market, asset: "USDC" } } as const
     assert.match(sentenceOf(firstRefusal(takeGates, factsOf(stale, usdc))) ?? "", /no live price/)
   })
 
-  it("are asked in the order of STS-1", () =>
+  it("are checked in the order of STS-1", () =>
     assert.deepStrictEqual(
       takeGates.map(({ gate }) => gate),
       [

@@ -76,7 +76,7 @@ describe("A1-14 text", () => {
     for (const text of ["\u0000", "\ud800", "\u0007\u200b"]) assert.notStrictEqual(cleanText(text), "")
   })
 
-  it("A1-14: a name is a text that shows something and leaves the direction of writing alone", () => {
+  it("A1-14: a name is a text with a visible character that leaves the direction of writing unchanged", () => {
     const direction = "The name must not contain characters that change the direction of writing."
     for (const mark of "\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069") {
       assert.strictEqual(nameSentence(`a${mark}b`, "The name", 5, true), direction)

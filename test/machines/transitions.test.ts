@@ -96,7 +96,7 @@ describe("D1: what always holds for a client", () => {
     }
   })
 
-  it("D1: ACTIVE holds nothing open, RESTRICTED always says why", () => {
+  it("D1: ACTIVE has no restriction or open case, RESTRICTED always has one", () => {
     for (const { state, context } of rows) {
       const holds = context.restrictions.length + context.openCases.length
       if (state === "ACTIVE") assert.strictEqual(holds, 0)
@@ -111,14 +111,14 @@ describe("D1: what always holds for a client", () => {
   })
 })
 
-describe("what the effects carry", () => {
+describe("the contents of the effects", () => {
   const effectsOf = (kind: Kind, row: TransitionRow | undefined) => {
     assert.isDefined(row)
     return row === undefined ? [] : step((machines[kind] as Walkable).machine, play(kind, row), row.event).effects
   }
   const clientRow = (title: string) => clientRows.find((row) => row.title === title)
 
-  it("D1: client.onboarded, its decision row and the level that goes on", () => {
+  it("D1: client.onboarded, its decision row and the level that is carried on", () => {
     const effects = effectsOf("client", clientRow("D1: none, onboard with both MiFID halves, ACTIVE at MICA_MIFID"))
     assert.deepStrictEqual(effects, [
       {
@@ -162,7 +162,7 @@ describe("what the effects carry", () => {
     })
   })
 
-  it("A3-10: a restriction's notification names it and its audit row says what holds", () => {
+  it("A3-10: a restriction's notification names it and its audit row lists the remaining ones", () => {
     assert.deepStrictEqual(effectsOf("client", clientRow("A3-10: RESTRICTED, a second restriction stacks")), [
       { type: "notify", kind: "RESTRICTION_SET", ref: "FROZEN" },
       {
@@ -237,7 +237,7 @@ describe("collateral report", () => {
     assert.deepInclude(post, { entry: "PARTNER_COLLATERAL_OUT", amount: "-12.500000" })
   })
 
-  it("D11: a refused report moves nothing and keeps no ledger id", () => {
+  it("D11: a refused report moves no money and keeps no ledger id", () => {
     const { context, effects, state } = decided("WITHDRAWAL", restrictionSentences.NO_WITHDRAWALS)
     const wire = {
       ...report,
@@ -269,7 +269,7 @@ describe("creations that decide nothing", () => {
     assert.deepStrictEqual(effects.map(effectName), ["audit key.issue"])
   })
 
-  it("Four eyes: asking is the approval's first audit row and names the command, its arguments' hash and the key that asked", () => {
+  it("Four eyes: the request is the approval's first audit row and names the command, its arguments' hash and the requesting key", () => {
     const [input] = machines.approval.inputs
     assert.isDefined(input)
     if (input === undefined) return
@@ -278,7 +278,7 @@ describe("creations that decide nothing", () => {
     ])
   })
 
-  it("D1: opening is the case's first audit row and says why", () => {
+  it("D1: opening is the case's first audit row and states the reason", () => {
     const [input] = machines.case.inputs
     assert.isDefined(input)
     if (input === undefined) return

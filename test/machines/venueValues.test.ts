@@ -10,7 +10,7 @@ import { SignedText, VenueText } from "../../src/machines/venue/values.ts"
 const words = Schema.decodeUnknownSync(VenueText)
 const signed = Schema.decodeUnknownSync(SignedText)
 
-describe("what the venue writes", () => {
+describe("values that the venue writes", () => {
   it("reaches partners without control and direction characters, and is else as it was", () => {
     assert.strictEqual(words("no \u202eyenom\u0007\n"), "no \ufffdyenom\ufffd\ufffd")
     fc.assert(

@@ -87,7 +87,7 @@ const refused: ReadonlyArray<readonly [sent: unknown, sentence: string]> = [
 ]
 
 describe("A3-32: the url of a webhook", () => {
-  it.each(taken)("A3-32, SSRF-043: %s is taken as %s, host %s", (sent, url, host) =>
+  it.each(taken)("A3-32, SSRF-043: %s is read as %s, host %s", (sent, url, host) =>
     assert.deepStrictEqual(parseWebhookUrl(sent), { ok: true, url, host })
   )
 
@@ -95,7 +95,7 @@ describe("A3-32: the url of a webhook", () => {
     assert.deepStrictEqual(parseWebhookUrl(sent), { ok: false, sentence })
   )
 
-  it("A3-32: what is stored is read again as the same url and host, and dialled as judged", () => {
+  it("A3-32: a stored url is read again as the same url and host, and connected to as judged", () => {
     const piece = fc.constantFrom(
       "https://",
       "a",

@@ -113,7 +113,7 @@ describe("doc 3, Endpoints: the body of a withdrawal request", () => {
       `{"partnerRef":"r","currency":"EUR","amount":"1","other":1.0,"other":2,"destination": ${text}}`
     const decode = (text: string) => decodeWithdrawal(JSON.parse(bodyOf(text)), bodyOf(text))
 
-    it("is kept and shown as its text was written, without the white space between its tokens", () => {
+    it("is stored and shown as its text was written, without the white space between its tokens", () => {
       fc.assert(
         fc.property(destination, fc.infiniteStream(space), (tokens, spaces) => {
           const written = tokens.join("")
@@ -197,7 +197,7 @@ describe("A3-08: the economic rules", () => {
     ["NORMAL", null],
     ["MARGIN_CALL", short],
     ["CLOSE_OUT", short]
-  ] as const)("recorded as %s, whatever live marks say", (recorded, refusal) => {
+  ] as const)("recorded as %s, whatever the live marks are", (recorded, refusal) => {
     const risk = { freeMargin: 100n, orderLoss: 0n, riskState: normal, anyExposure: false, marksFresh: true }
     assert.strictEqual(freeMoneyRefusal({ currency: "BTC", cash: 100n, risk, recorded }, 1n), refusal)
   })
@@ -219,7 +219,7 @@ describe("A3-08: the economic rules", () => {
     assert.include(short, "short of margin for its open positions")
   })
 
-  it("doc 3, states: the gate asks for restriction, break, then funds and risk", () => {
+  it("doc 3, states: the gate checks restriction, break, then funds and risk", () => {
     const risk = {
       freeMargin: -1n,
       orderLoss: 0n,
@@ -251,7 +251,7 @@ describe("A3-11: whom a break pauses", () => {
   })
 })
 
-describe("D10: what the effects carry", () => {
+describe("D10: the contents of the effects", () => {
   const filed = create(withdrawalMachine, withdrawalInput, { type: "REQUEST", at: 2 })
   const after = (...events: ReadonlyArray<WithdrawalEvent>): Step<typeof withdrawalMachine> =>
     events.reduce<Step<typeof withdrawalMachine>>((row, event) => step(withdrawalMachine, row, event), filed)
@@ -296,7 +296,7 @@ describe("D10: what the effects carry", () => {
     })
   })
 
-  it("doc 3, Withdrawal request: the wire form is what the contract says, the destination beside the machine", () => {
+  it("doc 3, Withdrawal request: the wire form equals the contract, the destination beside the machine", () => {
     const { context } = after(approve, { type: "PAY", at: 6 })
     const wire = requestOf(context, "PAID", '{"iban":"DE02"}')
     assert.deepStrictEqual(wire, Schema.decodeUnknownSync(WithdrawalRequest)(wire))

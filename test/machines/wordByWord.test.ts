@@ -45,7 +45,7 @@ const possible: ReadonlyArray<readonly [string, string, string | null, string]> 
   ["Omar", "Suleiman", null, "Umar Sulayman"]
 ]
 
-describe("the very birth date, word by word", () => {
+describe("the same birth date, word by word", () => {
   it.each(possible)("F26: %s %s (%s) is a possible match of %s", (firstName, lastName, middleName, name) => {
     const client = person(firstName, lastName, middleName)
     assert.strictEqual(outcome(client, name), "POSSIBLE")
@@ -151,7 +151,7 @@ describe("placeholders", () => {
     assert.deepStrictEqual(nameTokens(name), words)
   })
 
-  it("F26: beside a name they hold nobody; two of them are no name", () => {
+  it("F26: beside a name they cause no doubt; two of them are no name", () => {
     assert.isNull(doubtOf(person("FNU", "Sukarno")))
     assert.isNull(doubtOf(person("Sukarno", "XXX")))
     assert.strictEqual(doubtOf(person("FNU", "N/A")), "NO_NAME")
@@ -186,7 +186,7 @@ describe("scripts that the tables can't read", () => {
   })
 
   it.each(measured)(
-    "F26: of 100 kept pairs in %s letters, %i reach the floor; from 98 on, names are not held",
+    "F26: of 100 stored pairs in %s letters, %i reach the floor; from 98 on, names cause no doubt",
     (name, figure) => {
       const pairs = keptPairs(scriptNames.find(({ script }) => script === name) as ScriptNames)
       const latinOf = ({ first, last }: KeptPair) => [`${last[1].toUpperCase()}, ${first[1]}`, `${first[1]} ${last[1]}`]

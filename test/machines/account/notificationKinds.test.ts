@@ -33,7 +33,7 @@ const byMachines = new Set(
 )
 
 describe("notification kinds", () => {
-  it("each is told by a machine or a turn, and nothing else is told", () => {
+  it("each is written by a machine or a turn, and no other kind is written", () => {
     assert.isAbove(described.length, 10)
     assert.sameMembers([...byMachines, ...Object.keys(byTurns)], described)
   })

@@ -110,7 +110,7 @@ const liveOf = ({
   ]
 }
 
-describe("a second working out of what a client owns", () => {
+describe("an independent computation of a client's assets", () => {
   it("agrees on every line, every sum and every share", () => {
     const seen = { unvalued: 0, claims: 0, costless: 0, stale: 0, dust: 0 }
     fc.assert(

@@ -41,7 +41,7 @@ describe("F14: payments", () => {
     assert.strictEqual(paid.reduce((sum, one) => sum.plus(one.exact), new MoneyDecimal(0)).toFixed(), exact)
   })
 
-  it("is rounded against the client either way, to a micro-USDC", () => {
+  it("is rounded against the client in both directions, to a micro-USDC", () => {
     const tiny = { mark: "1", rate: "0.0000001" }
     assert.deepStrictEqual(
       [fundingPayment("1", tiny), fundingPayment("-1", tiny), fundingPayment("0", tiny)],
@@ -61,7 +61,7 @@ describe("F14: payments", () => {
 })
 
 describe("F14: which trades count at a stamp", () => {
-  it("by times alone: before its millisecond all, in it those that add, after it none", () => {
+  it("by times alone: before its millisecond all trades count, in it those that enlarge the position, after it none", () => {
     const counted = [9, 10, 11].map((at) => [countsByTime(at, 10, true), countsByTime(at, 10, false)])
     assert.deepStrictEqual(counted, [
       [true, true],
@@ -92,7 +92,7 @@ describe("F14: which trades count at a stamp", () => {
   })
 })
 
-describe("A2-115: what nobody can be paid by", () => {
+describe("A2-115: impossible rates and marks of a stamp", () => {
   it.each([
     [{ mark: "60000", rate: "0.0075" }, null],
     [{ mark: "60000", rate: "-0.0075" }, null],

@@ -90,8 +90,8 @@ const steps: ReadonlyArray<fc.Arbitrary<Step>> = [
 
 const usdc = (amount: bigint): string => formatAmount(amount, "USDC")
 
-describe("a second working out of accounts with contracts beside positions", () => {
-  it("agrees after every step of any history, and on every loss that is told", () => {
+describe("an independent computation of accounts with contracts beside positions", () => {
+  it("agrees after every step of any history, and on every reported loss", () => {
     const seen = { states: new Set<string>(), mixed: 0 }
     fc.assert(
       fc.property(fc.array(fc.oneof(...steps), { minLength: 10, maxLength: 40 }), someTerms, (taken, terms) => {

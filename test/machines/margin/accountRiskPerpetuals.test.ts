@@ -72,7 +72,7 @@ describe("the risk of an account with perpetuals", () => {
     })
   })
 
-  it("what perpetuals gain is margin, unlike the gain of contracts; what they gain is not cash", () => {
+  it("the profit of perpetuals is margin, unlike that of contracts; it is not cash", () => {
     const state = {
       cashOf: () => micro("8000"),
       contracts: [contractOf()],
@@ -105,7 +105,7 @@ describe("the risk of an account with perpetuals", () => {
     })
   })
 
-  it("IM-011, MARGIN-005: closed out below half of what it ties up, not at it", () => {
+  it("IM-011, MARGIN-005: is closed out below half of its initial margin, not at it", () => {
     const { margin, closeOutBelow } = closeOutBelowCase
     const holding = holdingOf({ position: positionOf("1", "7650"), terms: termsAt(20) })
     const at = (cash: string) => riskOf(cash, [holding], factsWith({ [perp]: { price: "7650" } }))
@@ -158,7 +158,7 @@ describe("F3: marks of perpetuals", () => {
     assert.strictEqual(risk.perps[0]?.mark?.price.toFixed() ?? null, perp in marks ? "60000" : null)
   })
 
-  it("without a mark a position ties up what it did when it was opened", () => {
+  it("without a mark a position has the initial margin of its opening", () => {
     const risk = riskOf("10000", [open], noFacts)
     assert.deepInclude(risk, { positionMargin: micro("5900"), freeMargin: micro("4100") })
   })

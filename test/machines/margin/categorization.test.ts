@@ -68,7 +68,7 @@ const toProfessional = (cash: string, recorded: RiskState = "NORMAL") =>
 const sentence = (refusal: ReturnType<typeof categorizationRefusal>) =>
   refusal !== null && "sentence" in refusal ? refusal.sentence : null
 
-describe("what it does to the account", () => {
+describe("its effect on the account", () => {
   it("A2-102: margin, level and state before and after, and the leverage of each market", () => {
     const change = changeOf(riskAt(50, "500"), riskAt(10, "500"))
     assert.deepStrictEqual(change, {
@@ -133,7 +133,7 @@ describe("a professional who becomes a retail client", () => {
     assert.isNull(toRetail("0", { force: true }))
   })
 
-  it("A2-102, SC-MRG-18: owes nothing, and is in no close-out, whatever is forced", () => {
+  it("A2-102, SC-MRG-18: has no debt, and is in no close-out, whatever is forced", () => {
     for (const force of [false, true])
       assert.strictEqual(
         sentence(toRetail("-0.000001", { force })),
@@ -145,7 +145,7 @@ describe("a professional who becomes a retail client", () => {
     )
   })
 
-  it("A2-102: without live prices by force alone", () => {
+  it("A2-102: without live prices it is possible by force alone", () => {
     const after = riskAt(10, "5000", contractsNow - 10_001)
     assert.match(sentence(toRetail("5000", { after })) ?? "", /without live prices/)
     assert.isNull(toRetail("5000", { after, force: true }))
@@ -153,7 +153,7 @@ describe("a professional who becomes a retail client", () => {
 })
 
 describe("a retail client who becomes a professional", () => {
-  it("A2-102: is NORMAL, by what is recorded and by live marks, whatever is forced", () => {
+  it("A2-102: is NORMAL, by the recorded state and by live marks, whatever is forced", () => {
     assert.isNull(toProfessional("600"))
     assert.match(sentence(toProfessional("599.999999")) ?? "", /^The account is in MARGIN_CALL:/)
     assert.match(sentence(toProfessional("600", "MARGIN_CALL")) ?? "", /^The account is in MARGIN_CALL:/)

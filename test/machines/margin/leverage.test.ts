@@ -24,7 +24,7 @@ describe("the cap", () => {
   })
 })
 
-describe("what is in force", () => {
+describe("the leverage in force", () => {
   it.each([
     ["nothing chosen: the cap", null, "RETAIL", 10],
     ["the choice", 3, "RETAIL", 3],

@@ -53,7 +53,7 @@ describe("the step that a loss has reached", () => {
   })
 })
 
-describe("what is told of a loss", () => {
+describe("reported losses", () => {
   const day = 20_000
   const noon = day * 86_400_000 + 43_200_000
   const told: NotifiedLoss = { day, openedAt: 5, step: 20 }

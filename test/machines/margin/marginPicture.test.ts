@@ -78,7 +78,7 @@ describe("A2-99: positions of the margin picture", () => {
     })
   })
 
-  it("orders alone are no position, nor is a flat one; what they tie up is told apart", () => {
+  it("orders alone are no position, nor is a flat one; the margin of orders is listed separately", () => {
     const order = { symbol, side: "BUY", left: "0.1", price: "60000", boundBps: null, reduceOnly: false } as const
     const flat = { ...long, netQty: "0.0000", avgEntry: "0", netCost: "0" }
     for (const position of [null, flat]) {
@@ -88,7 +88,7 @@ describe("A2-99: positions of the margin picture", () => {
     }
   })
 
-  it("without a mark it stands at its entry and is stale; of a market that is not listed no price is told", () => {
+  it("without a mark a position has its entry price and is stale; of a market that is not listed no price is shown", () => {
     const [unmarked] = pictureOf([holding], { mark: "" }).positions
     assert.deepInclude(unmarked, {
       mark: null,
@@ -100,7 +100,7 @@ describe("A2-99: positions of the margin picture", () => {
     assert.deepInclude(unlisted, { avgEntryPrice: "60000", estLiquidationPrice: null })
   })
 
-  it("F11: an average between two ticks is shown as it is kept", () => {
+  it("F11: an average between two ticks is shown as it is stored", () => {
     const between = { ...holding, position: { ...long, avgEntry: "60000.333333333333333333" } }
     assert.strictEqual(pictureOf([between]).positions[0]?.avgEntryPrice, "60000.333333333333333333")
   })

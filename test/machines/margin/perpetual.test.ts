@@ -39,7 +39,7 @@ import {
   termsAt
 } from "../../fixtures/perpetuals.ts"
 
-describe("F5: what a position ties up", () => {
+describe("F5: the initial margin of a position", () => {
   it.each(initialMarginCases)("$id", ({ qty, mark, leverage, expected }) => {
     assert.strictEqual(positionMarginAt(qty, mark, termsAt(leverage)), micro(expected))
   })
@@ -81,7 +81,7 @@ describe("F5: what a position ties up", () => {
   })
 })
 
-describe("F4: what a position is worth", () => {
+describe("F4: the value of a position", () => {
   it.each(unrealizedCases)("$id", ({ fills, mark, avgEntry, pnl }) => {
     const position = positionAfter(fills.map(([side, qty, price]) => ({ side, qty, price })))
     assert.strictEqual(position.avgEntry, avgEntry)
@@ -95,7 +95,7 @@ describe("F4: what a position is worth", () => {
     assert.strictEqual(unrealizedOf(positionOf("0", "60000"), "59999.3"), 0n)
   })
 
-  it("agrees with the second working out at the average that the row keeps", () => {
+  it("agrees with the independent computation at the average of the stored row", () => {
     fc.assert(
       fc.property(someFills, somePrice, (fills, mark) => {
         const position = positionAfter(fills)
@@ -138,7 +138,7 @@ describe("F6: what orders tie up beyond the position", () => {
     assert.strictEqual(orderMarginOf(netQty, orders, "60000", terms), micro(expected))
   })
 
-  it("goes by the slices that the larger exposure reaches", () => {
+  it("depends on the slices that the larger exposure reaches", () => {
     // 480,000 held; 540,000 with the order: 20,000 more at 50x, then 40,000 at 20x.
     const margin = orderMarginOf("8", [orderOf("BUY", "1", "60000")], "60000", termsAt(50))
     assert.strictEqual(margin, micro("2400"))

@@ -37,12 +37,12 @@ describe("what only reduces", () => {
   })
 })
 
-describe("what a close-out may cost", () => {
+describe("the most that a close-out may cost", () => {
   const market = { cap: 10, ...usual, equity: 300_000_000n as bigint | null, value: { units: 6_000n, places: 0 } }
   const at = (step: number, widenedBps = 0, over: Partial<typeof market> = {}) =>
     closingBps({ tried: { X: { at: 0, pause: 0, held: "1", step } }, widenedBps }, "X", { ...market, ...over })
 
-  it("F9: 1 %, then 2 %, then what the equity pays with the commission, within the band", () => {
+  it("F9: 1 %, then 2 %, then as much as the equity pays with the commission, within the band", () => {
     assert.strictEqual(closingBps({ tried: {}, widenedBps: 0 }, "X", market), 100)
     // 300 of 6,000 are 5 %.
     assert.deepStrictEqual([at(0), at(1), at(2)], [100, 200, 494])

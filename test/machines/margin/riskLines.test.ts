@@ -45,14 +45,14 @@ describe("shares of an account's room", () => {
     ])
   })
 
-  it("A2-89: the next loss that is to be told lies nearer", () => {
+  it("A2-89: the next loss to report is nearer", () => {
     assert.deepStrictEqual(sharesOf([bitcoin(), ether({ notified: 10 })]), [
       ["59400.00", "90000.00"],
       ["1500.00", "3060.00"]
     ])
   })
 
-  it("in a margin call both ways count: to a close-out, and back", () => {
+  it("in a margin call both thresholds count: to a close-out, and back", () => {
     // Downwards: 750 - 450 over 6,000 x 0.95 and 3,000 x 1.05. Upwards: 150 over 5,400 and 3,300.
     assert.deepStrictEqual(
       sharesOf([bitcoin({ notified: 100 }), ether({ notified: 100 })], { cash: 750, recorded: "MARGIN_CALL" }),
@@ -92,12 +92,12 @@ describe("shares of an account's room", () => {
     assert.strictEqual(high, (3_000 * (1 + 20_000 / (480_000 * 1.05))).toFixed(2))
   })
 
-  it("F3, A2-89: a stale mark tells no loss; the lines of the account count at it", () => {
+  it("F3, A2-89: a stale mark reports no loss; the lines of the account count at it", () => {
     assert.deepStrictEqual(sharesOf([bitcoin({ mark: 59_000, live: false })]), [["50000.00", "88500.00"]])
     assert.isNumber(sharesOf([bitcoin({ mark: 59_000, live: false })], { cash: 600 }))
   })
 
-  it("F3: while marks are on their way nothing follows for one of which a mark is not known", () => {
+  it("F3: while some marks are still missing after a start, an account without one of its marks is not judged", () => {
     const unknown = { cash: 100, awaitsMarks: true }
     assert.isNumber(sharesOf([bitcoin({ mark: NaN })], { cash: 100 }))
     assert.deepStrictEqual(sharesOf([bitcoin({ mark: NaN }), ether()], unknown), [
@@ -106,7 +106,7 @@ describe("shares of an account's room", () => {
     ])
   })
 
-  it("a market that never had a mark: whatever comes first is looked at", () => {
+  it("a market that never had a mark: its first mark is judged", () => {
     assert.deepStrictEqual(sharesOf([bitcoin({ mark: NaN })]), [["Infinity", "Infinity"]])
   })
 })

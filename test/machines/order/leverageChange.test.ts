@@ -85,7 +85,7 @@ describe("another leverage", () => {
     })
   })
 
-  it("F3: needs live prices while something is open, whatever it does to the margin, and with force too", () => {
+  it("F3: needs live prices while something is open, whatever its effect on the margin, and with force too", () => {
     const stale = { price: "60000", at: contractsNow - 10_001 }
     const [before, after] = [riskAt(5, "5000", 0, stale), riskAt(10, "5000", 0, stale)]
     assert.strictEqual(refusedAs(before, after), "Invalid")

@@ -46,7 +46,7 @@ const stopped: Partial<OrderBody> = {
   trigger: { source: "MARK", price: "58000", direction: "AT_OR_BELOW", limitPrice: null }
 }
 
-describe("an order is taken", () => {
+describe("an order is accepted", () => {
   const rows: ReadonlyArray<readonly [string, Paths, Partial<OrderBody>]> = [
     ["with what it needs alone", {}, {}],
     [
@@ -265,7 +265,7 @@ describe("an order is refused", () => {
     assert.deepStrictEqual(decodeOrder(changed(paths)), refusal(path, sentence))
   })
 
-  it.each(pairs)("A2-93: fields that do not go together: %j at %s: %s", (paths, path, sentence) => {
+  it.each(pairs)("A2-93: fields that exclude each other: %j at %s: %s", (paths, path, sentence) => {
     assert.deepStrictEqual(decodeOrder(changed(paths)), refusal(path, sentence))
   })
 
@@ -311,7 +311,7 @@ describe("an order is refused", () => {
   })
 })
 
-describe("A1-14: a blank price or level is refused, never taken as none", () => {
+describe("A1-14: a blank price or level is refused, never read as a missing one", () => {
   it.each([
     ["price", {}],
     ["trigger.price", stop],
@@ -328,7 +328,7 @@ describe("A1-14: a blank price or level is refused, never taken as none", () => 
   })
 })
 
-describe("A2-35, A2-36: what the types mean", () => {
+describe("A2-35, A2-36: the meaning of the types", () => {
   it.each([
     ["STOP_MARKET", "BUY", "AT_OR_ABOVE"],
     ["STOP_LIMIT", "BUY", "AT_OR_ABOVE"],
@@ -370,7 +370,7 @@ describe("A2-35, A2-36: what the types mean", () => {
 
 describe("a margin preview", () => {
   it.each([{}, market, stop, stopLimit, { leverage: 3 }, { attach: { stopLoss: { price: "1" } } }])(
-    "takes the order %j",
+    "accepts the order %j",
     (paths) => {
       assert.deepStrictEqual(decodePreview(changed(paths)), decodeOrder(changed(paths)))
     }
@@ -395,7 +395,7 @@ describe("A2-50: a choice of leverage", () => {
     ["with null for it", { ...choice, force: null }, { ...choice, force: false }],
     ["of 1", { ...choice, leverage: 1 }, { ...choice, leverage: 1, force: false }],
     ["with white space around", { ...choice, symbol: " X " }, { symbol: "X", leverage: 5, force: false }]
-  ])("is taken %s", (_, sent, body) => {
+  ])("is accepted %s", (_, sent, body) => {
     assert.deepStrictEqual(decodeLeverage(sent), { ok: true, body })
   })
 

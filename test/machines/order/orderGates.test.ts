@@ -132,7 +132,7 @@ const bodyFor = (gate: string): Partial<OrderBody> => {
 }
 
 describe("A2-91: the order of the gates", () => {
-  it("is the contract's, and a preview's but for the leverage it is made at", () => {
+  it("is the contract's, and a preview's except for its own leverage", () => {
     const names = rows.map(([gate]) => gate)
     assert.deepStrictEqual(
       orderGates.map(({ gate }) => gate),
@@ -176,7 +176,7 @@ describe("A2-91: the order of the gates", () => {
   })
 })
 
-describe("A2-91: what was held against what", () => {
+describe("A2-91: the compared figures of a refusal", () => {
   const shown = (body: Partial<OrderBody>, over: Partial<OrderFacts> = {}) =>
     Object.fromEntries(
       walkGates(orderGates, orderFacts(body, over)).flatMap(({ gate, compared }) =>
@@ -316,7 +316,7 @@ describe("each gate from its other side", () => {
     assert.strictEqual(says({}, { client: restricted }), restrictionSentences[name])
   })
 
-  it("A2-51: a hint that is not in force is told what is", () => {
+  it("A2-51: a hint that is not in force is refused with the leverage in force", () => {
     assert.deepStrictEqual(refusalOf({ leverage: 3 }), { _tag: "LeverageMismatch", sent: 3, stored: 10 })
   })
 })
@@ -367,7 +367,7 @@ describe("A2-40: attached levels", () => {
     assert.strictEqual(level(name, side, price), sentence)
   })
 
-  it("of a MARKET order stand beside what it would take", () => {
+  it("of a MARKET order are compared with its possible price", () => {
     const takeProfit = { price: "60100", limitPrice: null }
     const body = { type: "MARKET", price: null, attach: { takeProfit, stopLoss: null } } as const
     assert.isNull(says(body, worth("60099.9")))
@@ -404,7 +404,7 @@ describe("A2-90: what closes", () => {
     assert.deepStrictEqual([of(reducing), of(sale), of(spotOrder), of({ side: "SELL" })], [true, true, false, false])
   })
 
-  it.each(rows.filter(([gate]) => spared.includes(gate)))("is not asked for %s", (gate, over) => {
+  it.each(rows.filter(([gate]) => spared.includes(gate)))("does not apply to %s", (gate, over) => {
     for (const body of [reducing, { ...sale, type: "MARKET", price: null } as const]) {
       const facts = orderFacts(body, over)
       assert.isNull(firstRefusal(orderGates, facts))
@@ -413,7 +413,7 @@ describe("A2-90: what closes", () => {
     }
   })
 
-  it.each(["account", "venue", "grid", "workingOrders", "preTrade"])("is asked for %s as any order", (gate) => {
+  it.each(["account", "venue", "grid", "workingOrders", "preTrade"])("applies to %s as to any order", (gate) => {
     const over = rows.find(([name]) => name === gate)?.[1] ?? {}
     for (const body of [reducing, sale]) assert.isNotNull(refusalOf(body, over))
   })
@@ -451,7 +451,7 @@ describe("A2-90: what closes", () => {
 describe("A2-49: preview", () => {
   const figures = { ...noFigures, orderValue: "30000.000000", leverage: 10 }
 
-  it("has its figures and what the order would be answered", () => {
+  it("has its figures and the answer that the order would get", () => {
     const answer = marginPreviewOf(orderFacts(), figures)
     assert.deepStrictEqual(answer, { ok: true, value: { accepted: true, reason: null, ...figures } })
     if (answer.ok) assert.deepStrictEqual(Schema.decodeUnknownSync(MarginPreviewWire)(answer.value), answer.value)
@@ -477,7 +477,7 @@ describe("A2-49: preview", () => {
     )
   })
 
-  it("is made at any leverage up to the cap, whatever is in force", () => {
+  it("is made at any leverage up to the cap, whichever is in force", () => {
     const at = (sent: number | null) =>
       sentenceOf(firstRefusal(previewGates, orderFacts({}, { leverage: { sent, inForce: 5, cap: 10 } })))
     assert.deepStrictEqual([at(null), at(1), at(10)], [null, null, null])

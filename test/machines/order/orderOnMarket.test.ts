@@ -42,7 +42,7 @@ describe("the market of an order", () => {
     assert.deepStrictEqual<unknown>(orderMarket(market.symbol, { ...listed, market: () => market }), notOffered)
   })
 
-  it("A2-50: leverage is of perpetuals alone", () => {
+  it("A2-50: only perpetuals have leverage", () => {
     assert.isTrue(leverageMarket(perpetual.symbol, listed).ok)
     for (const symbol of [spot.symbol, knockOut.symbol, "BTC-SWAP", "NONE"]) {
       assert.deepStrictEqual<unknown>(leverageMarket(symbol, listed), notOffered)
@@ -140,7 +140,7 @@ describe("an order on its market", () => {
     if (path === "price") assert.strictEqual(order.price, over.price)
   })
 
-  it("names all that is off the grids, in the documented order", () => {
+  it("names all values that are off the grids, in the documented order", () => {
     const leg = { price: "0.01", limitPrice: "0.01" }
     const { grid } = placedOn({ qty: "1000", price: "0.01", attach: { takeProfit: leg, stopLoss: leg } })
     assert.strictEqual(grid?._tag, "Invalid")
@@ -157,7 +157,7 @@ describe("an order on its market", () => {
   })
 })
 
-describe("A2-93: what a SPOT market does not take", () => {
+describe("A2-93: fields that a SPOT market refuses", () => {
   const onSpot = (over: Partial<OrderBody>) => {
     const market = orderMarket(spot.symbol, listed)
     if (!market.ok) throw new Error("no market")

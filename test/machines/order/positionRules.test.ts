@@ -40,7 +40,7 @@ describe("F11: fills", () => {
     ["turns", long, fill("SELL", "5", "101"), "turned", "-2", "101", "-202", "3", "3"],
     ["turns a short", short, fill("BUY", "3.5", "101"), "turned", "0.5", "101", "50.5", "-3", "3"]
   ] as const
-  it.each(kinds)("one that %s", (_, position, fact, kind, netQty, avgEntry, netCost, realized, closedQty) => {
+  it.each(kinds)("a position that %s", (_, position, fact, kind, netQty, avgEntry, netCost, realized, closedQty) => {
     assert.deepStrictEqual(applyFill(position, fact), {
       position: { symbol: perp, netQty, avgEntry, netCost, realizedPnl: micro(realized) },
       realized: micro(realized),
@@ -49,14 +49,14 @@ describe("F11: fills", () => {
     })
   })
 
-  it("an average is kept at 18 places, half to even, and what is realized is rounded down (F1)", () => {
+  it("an average has 18 places, rounded half to even, and the realized result is rounded down (F1)", () => {
     const thirds = positionAfter([fill("BUY", "1", "1"), fill("BUY", "2", "2")])
     assert.strictEqual(thirds.avgEntry, "1.666666666666666667")
     assert.strictEqual(applyFill(thirds, fill("SELL", "1", "2")).realized, 333_333n)
     assert.strictEqual(applyFill(thirds, fill("SELL", "1", "1")).realized, -666_667n)
   })
 
-  it("A2-43: what was realized stays on the row when the position is flat", () => {
+  it("A2-43: the realized result stays on the row when the position is flat", () => {
     const closed = applyFill(long, fill("SELL", "3", "101")).position
     const again = applyFill(closed, fill("SELL", "1", "90")).position
     assert.strictEqual(again.realizedPnl, micro("3"))
@@ -78,7 +78,7 @@ describe("F11: fills", () => {
     )
   })
 
-  it("what is realized and what is not are all the money that came and went, less the roundings", () => {
+  it("realized and unrealized results are all the money paid and received, less the roundings", () => {
     fc.assert(
       fc.property(someFills, somePrice, (fills, mark) => {
         const position = positionAfter(fills)

@@ -149,7 +149,7 @@ describe("a preview", () => {
     }
   )
 
-  it("A2-45: a conditional order is charged at what it would trade at, a MARKET one with the slippage", () => {
+  it("A2-45: a conditional order is charged at its possible price, a MARKET one with the slippage", () => {
     assert.strictEqual(judge(conditional("70000", null)).marginRequired, micro("7000"))
     assert.strictEqual(judge(conditional("70000", "71000")).marginRequired, micro("7100"))
     assert.strictEqual(judge(marketOrder()).marginRequired, micro("6030"))
@@ -292,7 +292,7 @@ describe("after the fill", () => {
 })
 
 describe("without a price", () => {
-  it("an order is refused with what is known, one that closes too: nobody knows how far it may trade", () => {
+  it("an order is refused without a mark, a closing one too, because its possible price is unknown", () => {
     const unpriced = { ...inputOf(marketOrder()), facts: noFacts }
     assert.deepInclude(preTrade(unpriced), {
       refPrice: null,
@@ -317,7 +317,7 @@ describe("without a price", () => {
 })
 
 describe("F13 against a second working out", () => {
-  it("agrees on what is needed and on the verdict", () => {
+  it("agrees on the needed margin and on the verdict", () => {
     const cash = fc.integer({ min: 0, max: 2_000_000 }).map(String)
     const orders = fc.array(someOrder, { maxLength: 4 })
     fc.assert(

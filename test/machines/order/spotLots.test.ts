@@ -17,7 +17,7 @@ const first = lotOf(1, 100n, 1_000n, 10n)
 const second = lotOf(2, 50n, 777n, 3n)
 
 describe("lots", () => {
-  it("the oldest go first, a broken one keeps the rest of its costs", () => {
+  it("the oldest lots are sold first, a divided one keeps the rest of its costs", () => {
     assert.deepStrictEqual(takeLots([first, second], 130n), {
       // 777 x 30/50 = 466.2, 3 x 30/50 = 1.8
       taken: [first, { ...second, qty: 30n, cost: 466n, commission: 2n }],
@@ -56,7 +56,7 @@ describe("lots", () => {
     .map((all) => all.map(({ qty, cost, commission }, at) => lotOf(at + 1, qty, cost, commission)))
   const someTakes = fc.array(fc.bigInt({ min: 0n, max: 30n }), { maxLength: 8 })
 
-  it("disposals take units in their order, their share of the costs, and lose nothing of them", () => {
+  it("disposals take units in their order, with their share of the costs, and lose none of them", () => {
     fc.assert(
       fc.property(someLots, someTakes, (lots, takes) => {
         const units = naiveUnits(lots)

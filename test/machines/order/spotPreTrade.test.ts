@@ -111,7 +111,7 @@ describe("a preview on SPOT", () => {
     })
   })
 
-  it("a SELL sets the asset aside; its proceeds count once it is filled", () => {
+  it("a SELL reserves the asset; its proceeds count once it is filled", () => {
     const money = { USDC: micro("10000"), BTC: 10_000_000n }
     const sale = judge(buy({ side: "SELL", price: null }), { money, state: { contracts: [contractOf()] } })
     assert.deepInclude(sale, {
@@ -132,7 +132,7 @@ describe("a preview on SPOT", () => {
     assert.deepInclude(judge(order), { refPrice: "61500", reservation: micro("6156.15"), slippageAllowance: 0n })
   })
 
-  it("paid in another currency it leaves the margin alone", () => {
+  it("an order paid in another currency leaves the margin unchanged", () => {
     const money = { USDC: micro("10000"), EUR: 600_600n }
     const figures = judge(buy(), { quote: "EUR", money, state: { contracts: [contractOf()] } })
     assert.deepInclude(figures, {
@@ -161,7 +161,7 @@ describe("a preview on SPOT", () => {
   })
 })
 
-describe("F20: what a spot order needs", () => {
+describe("F20: the reserve that a spot order needs", () => {
   const open = { contracts: [contractOf()] }
   const losing = { perpetuals: [holdingOf({ position: positionOf("1", "61000") })] }
   const waiting = { perpetuals: [holdingOf({ orders: [orderOf("BUY", "0.001", null)] })] }

@@ -50,7 +50,7 @@ const started = (order: SpotOrder): SpotRunning => ({
 const inLots = (qty: string, lotPrice: string): SpotOrder =>
   orderWith({ base: "XRP", qty, price: new MoneyDecimal(lotPrice).div(1e6).toFixed(), commissionBps: 0 })
 
-describe("what is set aside", () => {
+describe("the reserve of an order", () => {
   it.each(spotReservationCases)("$id", ({ lots, lotPrice, reserved: amount }) => {
     assert.strictEqual(reserved(inLots(lots, lotPrice)).amount, amount)
   })
@@ -80,7 +80,7 @@ describe("what is set aside", () => {
     assert.deepStrictEqual(reservationOf(order, ask, tick), { currency: "USDC", amount, price })
   })
 
-  it("a MARKET buy of what nobody offers has no cap", () => {
+  it("a MARKET buy without an offer has no cap", () => {
     assert.isNull(reservationOf(orderWith({ price: null }), null, grid))
   })
 
@@ -92,7 +92,7 @@ describe("what is set aside", () => {
   ])("the quote of %s is %s", (symbol, quote) => assert.strictEqual(spotQuoteOf(symbol), quote))
 })
 
-describe("what a fill takes", () => {
+describe("the part of the reserve that a fill uses", () => {
   it.each(spotReleaseCases)("$id", ({ balance, lots, reservedAt, filled, consumed, released, free }) => {
     const running = started(inLots(lots, reservedAt))
     const price = new MoneyDecimal(filled.at).div(1e6).toFixed()
@@ -102,7 +102,7 @@ describe("what a fill takes", () => {
     assert.strictEqual(heldOf(settled.running), running.reservation.amount - consumed - released)
   })
 
-  it("PNL-015: an order that is cancelled unfilled gives all of it back", () => {
+  it("PNL-015: an order that is cancelled unfilled releases all of it", () => {
     const { balance, lots, lotPrice } = cancelledCase
     const running = started(inLots(lots, lotPrice))
     assert.strictEqual(balance - running.reservation.amount + heldOf(running), balance)
@@ -127,7 +127,7 @@ describe("what a fill takes", () => {
     assert.strictEqual(heldOf(settled.running), 36_036_000_000n)
   })
 
-  it("a SELL gives the asset, and its commission comes out of the proceeds", () => {
+  it("a SELL delivers the asset, and its commission is deducted from the proceeds", () => {
     const sale = orderWith({ side: "SELL", price: "59000" })
     const settled = settleSpotFill(started(sale), { qty: "0.4", price: "60000" })
     assert.deepInclude(settled, {
@@ -148,7 +148,7 @@ describe("what a fill takes", () => {
     assert.deepInclude(rest, { quote: 5_000n, commission: 5n })
   })
 
-  it("a fill that breaks the limit or the quantity never takes more out of the reservation than is in it", () => {
+  it("a fill that exceeds the limit or the quantity never uses more than the reserve", () => {
     const running = started(orderWith())
     const above = settleSpotFill(running, { qty: "1", price: "61000" })
     assert.deepInclude(above, { quote: 61_000_000_000n, consumed: running.reservation.amount, released: 0n })
@@ -185,7 +185,7 @@ const someCourse = fc
   })
 
 describe("F20: running totals", () => {
-  it("the fills of an order take together what its sum would, and leave nothing held", () => {
+  it("the fills of an order together use the amount of their sum, and leave no reserve", () => {
     fc.assert(
       fc.property(someCourse, ({ order, fills }) => {
         const total = { quote: 0n, base: 0n, commission: 0n, consumed: 0n, released: 0n }

@@ -74,7 +74,7 @@ describe("periods", () => {
     ])
   })
 
-  it("A2-65: an end that is still to come is now", () => {
+  it("A2-65: an end in the future becomes now", () => {
     const verdict = judged({ kind: "COSTS", from: now - day, to: now + 400 * day })
     assert.deepInclude(verdict.ok ? verdict.value : null, { from: now - day, to: now, cutFrom: now + 400 * day })
   })

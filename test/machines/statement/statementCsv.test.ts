@@ -5,7 +5,7 @@ import { csvCell, csvColumns, csvEdges, csvHead, csvLine } from "../../../src/ma
 import { parseCsv } from "../../support/parseCsv.ts"
 
 describe("cells", () => {
-  it("CSV-001: quotes where RFC 4180 asks for them", () =>
+  it("CSV-001: quotes where RFC 4180 demands them", () =>
     assert.strictEqual(
       ["aaa", "b\r\nbb", "ccc", 'a"b', "x,y"].map((cell) => csvCell(cell, "text")).join(","),
       'aaa,"b\r\nbb",ccc,"a""b","x,y"'
@@ -29,7 +29,7 @@ describe("cells", () => {
 
 describe("lines", () => {
   const text = fc.string({ unit: "binary" }).filter((each) => each.isWellFormed())
-  it("STS-30: whatever texts hold, a strict parser reads them back", () =>
+  it("STS-30: a strict parser reads back any texts", () =>
     fc.assert(
       fc.property(text, text, (type, refs) => {
         const columns = csvColumns.ACCOUNT
@@ -54,7 +54,7 @@ describe("lines", () => {
       })
     ))
 
-  it("STS-30: what was there at the beginning and at the end, by kind, without amount", () => {
+  it("STS-30: holdings at the beginning and at the end, by kind, without amount", () => {
     const head = { periodFrom: 1000, periodTo: 2000 } as never
     const section = { name: "ACCOUNT", opening: { cash: "1", reserved: "2" }, closing: { cash: "3", reserved: "4" } }
     assert.deepStrictEqual(csvEdges(head, section, "OPENING"), [

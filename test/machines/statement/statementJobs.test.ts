@@ -38,7 +38,7 @@ describe("statement jobs", () => {
       ]
     ))
 
-  it("STS-29: a night is due half an hour after the day that it is of, and none is left out", () => {
+  it("STS-29: a day's job is due half an hour after the end of its day, and no day is left out", () => {
     const nights = jobsUntil(at("2027-02-27T00:00"), at("2027-03-02T12:00"))
     assert.deepStrictEqual(nights.map(shown), [
       ["TRANSACTIONS", "2027-02-27T00:30", "2027-02-26T00:00", "2027-02-27T00:00"],
@@ -48,7 +48,7 @@ describe("statement jobs", () => {
     ])
   })
 
-  it("STS-29: jobs follow one another by due time, each once, and wherever one goes on nothing is passed over", () =>
+  it("STS-29: jobs are in order of their due times, each once, and a continuation at any of them passes over none", () =>
     fc.assert(
       fc.property(fc.integer({ min: 0, max: 20_000 }), fc.integer({ min: 1, max: 500 }), (from, days) => {
         const all = jobsUntil(from * day, (from + days) * day)
@@ -84,7 +84,7 @@ describe("statement jobs", () => {
     assert.isNull(equitiesDue(now, 10 * day))
   })
 
-  it("STS-29: a failure is tried again more and more seldom, and never given up", () =>
+  it("STS-29: a failure is tried again at growing intervals, without end", () =>
     assert.deepStrictEqual(
       [1, 2, 3, 9, 10, 100].map((tries) => retryAfter(tries) / 60_000),
       [1, 2, 4, 256, 360, 360]

@@ -62,7 +62,7 @@ describe("HMRC", () => {
     assert.deepStrictEqual(pool, { qty: 10_500n, cost: 150_000n })
   })
 
-  it("A2-83: a day's own acquisitions come first, also before an earlier disposal's 30 days", () => {
+  it("A2-83: a day's own acquisitions are matched first, also before an earlier disposal's 30 days", () => {
     const { slices } = hmrcSlices(
       [sold("2020-01-01", 5n, 50n), bought("2020-01-10", 5n, 20n), sold("2020-01-10", 5n, 30n)],
       londonDayOf
@@ -140,7 +140,7 @@ const moves = fc
 const sumOf = (list: ReadonlyArray<bigint>): bigint => list.reduce((sum, each) => sum + each, 0n)
 
 describe("both orders", () => {
-  it("F21: quantities and proceeds of all disposals are told to the last unit, and no cost is told twice", () =>
+  it("F21: quantities and proceeds of all disposals are complete to the last unit, and no cost appears twice", () =>
     fc.assert(
       fc.property(moves, (given) => {
         const disposed = given.filter(({ kind }) => kind === "DISPOSED")
@@ -155,7 +155,7 @@ describe("both orders", () => {
     ))
 })
 
-describe("STS-9: what lacks its value is named by the disposals whose cost it is in, and by no other", () => {
+describe("STS-9: an acquisition without a value is named by the disposals whose cost contains it, and by no other", () => {
   const gift = (day: string, qty: bigint, posting: number): AssetMove => ({
     ...bought(day, qty, 0n),
     unvalued: posting

@@ -177,7 +177,7 @@ describe("parts of tax years", () => {
     assert.deepStrictEqual(found.slice(at, at + expected.length), expected)
   })
 
-  it("STS-26: nothing is cut off in front where nothing was booked: an account's first year has its usual beginning", () => {
+  it("STS-26: nothing is cut off at the start if nothing was booked: an account's first year has its usual beginning", () => {
     const residencies: Residencies = [
       ["2000-01-01T00:00Z", "DE"],
       ["2026-02-01T00:00Z", "GB"]
@@ -189,7 +189,7 @@ describe("parts of tax years", () => {
       for (const whole of [2023, 2024]) assert.isFalse(isPartOfYear(taxPeriod(whole, isBritish)))
   })
 
-  it("STS-26: whatever the residencies, each day is in one statement, of at most a year, by the residency at its end", () => {
+  it("STS-26: for any residencies each day is in one statement, of at most a year, by the residency at its end", () => {
     const ends = yearsOf(2008, 2030).map(({ year, isBritish }) => taxPeriod(year, isBritish).to)
     const moment = fc.oneof(
       fc.integer({ min: Date.UTC(2010, 0, 1), max: Date.UTC(2028, 0, 1) }),
@@ -215,7 +215,7 @@ describe("parts of tax years", () => {
   })
 })
 
-describe("a year that is asked for", () => {
+describe("a requested year", () => {
   const now = Date.parse("2026-08-15T10:00:00Z")
   const answered = (residencies: Residencies, asked: number | null, at = now): string | null => {
     for (const taxYear of requestedYears(asked, at)) {

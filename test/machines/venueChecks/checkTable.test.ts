@@ -38,7 +38,7 @@ const facts = (events.VenueFact as unknown as { readonly members: ReadonlyArray<
     [(fields["type"] as { readonly schema?: unknown; readonly literal: string }).literal, Object.keys(fields)] as const
 )
 
-describe("A2-115: everything that the venue says is held against what was asked", () => {
+describe("A2-115: every report of the venue is compared with the request", () => {
   it("every schema of the venue's messages has a table with a row for each member, and no other row", () => {
     assert.sameMembers(
       schemas.map(([name]) => name),
@@ -61,7 +61,7 @@ describe("A2-115: everything that the venue says is held against what was asked"
     }
   })
 
-  it("what a reason names exists: the file, and in it the function", () => {
+  it("the file and the function that a reason names exist", () => {
     const files = new Map<string, string>()
     for (const file of readdirSync(join(root, "src"), { recursive: true, encoding: "utf8" })) {
       if (file.endsWith(".ts")) files.set(file.split("/").at(-1) ?? file, readFileSync(join(root, "src", file), "utf8"))

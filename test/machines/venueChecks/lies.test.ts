@@ -350,7 +350,7 @@ describe("A2-115: a venue that lies", () => {
     for (const [amends, boundAmends] of [[1], [2, 1]] as const) assert.isNull(misfit(amends, boundAmends))
   })
 
-  it("a larger quantity counts as left once it was asked for", () => {
+  it("a larger quantity counts as the rest once it was requested", () => {
     const filled = { ...order, filledQty: "0.0600", amending: { attempt: 1, qty: "0.2000" } }
     const traded = (qty: string) => fillMisfit({ ...fill, qty }, { ...known, order: filled, report: null })
     assert.isNull(traded("0.14"))
