@@ -146,7 +146,7 @@ describe("A1-01: bodies", () => {
     })
   })
 
-  it("A1-01: a JSON value that is no object reaches the service, which says so", async () => {
+  it("A1-01: a JSON value that is no object reaches the service, whose answer names the fault", async () => {
     for (const raw of ["null", "[]", '"x"', "7"]) assert.strictEqual((await post(raw)).status, 201)
     assert.strictEqual(server.stub.runs, 4)
   })
@@ -163,7 +163,7 @@ describe("A1-01: bodies", () => {
 })
 
 describe("doc 1, Limits: body caps", () => {
-  it("doc 1, Limits: onboarding takes 262,144 bytes and not one more", async () => {
+  it("doc 1, Limits: onboarding accepts 262,144 bytes and not one more", async () => {
     const body = (bytes: number) => `{"t":"${"x".repeat(bytes - 8)}"}`
     const full = await server.call("POST", "/partner/v1/clients", { raw: body(bodyCaps.onboarding) })
     const over = await server.call("POST", "/partner/v1/clients", { raw: body(bodyCaps.onboarding + 1) })
@@ -179,7 +179,7 @@ describe("doc 1, Limits: body caps", () => {
     assert.deepStrictEqual(told(answer), [413, 4000])
   })
 
-  it("doc 1, Limits: a collateral report takes 65,536 bytes and not one more, declared or not", async () => {
+  it("doc 1, Limits: a collateral report accepts 65,536 bytes and not one more, declared or not", async () => {
     const body = (bytes: number) => `{"t":"${"x".repeat(bytes - 8)}"}`
     const chunked = { "transfer-encoding": "chunked", "content-length": [] }
     assert.strictEqual((await post(body(bodyCaps.collateral))).status, 201)
@@ -334,7 +334,7 @@ describe("doc 1, Endpoints: query parameters", () => {
     assert.deepStrictEqual(server.stub.lastListQuery, { limit: 50 })
   })
 
-  it("A1-09: q has no limit but the header's, and is cleaned like the texts it is compared with", async () => {
+  it("A1-09: q has no limit except the header's, and is cleaned like the texts with which it is compared", async () => {
     const long = "x".repeat(10_000)
     assert.strictEqual((await server.call("GET", `${list}?q=${long}`)).status, 200)
     assert.deepStrictEqual(server.stub.lastListQuery, { limit: 50, q: long })

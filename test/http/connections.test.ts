@@ -50,7 +50,7 @@ const addresses = ["10.0.0.1", "10.0.0.2", "10.0.0.3", "127.0.0.1"]
 const limits = { total: 8, perSource: 3 }
 
 describe("architecture 5: connections", () => {
-  it("architecture 5: limits hold, running requests stay, and nothing is kept of what is gone", () => {
+  it("architecture 5: limits hold, running requests continue, and nothing of closed connections stays in memory", () => {
     fc.assert(
       fc.property(steps, (history) => {
         const server = new EventEmitter()
@@ -164,7 +164,7 @@ describe("architecture 5: connections", () => {
     await server.close()
   })
 
-  it("architecture 5: a thousand idle and slow connections stay, and nobody else waits for them", async () => {
+  it("architecture 5: a thousand idle and slow connections stay, and no other request waits for them", async () => {
     const server = await startStubServer()
     const open = await Promise.all(Array.from({ length: 1_000 }, () => openRaw(server)))
     for (const [n, { socket }] of open.entries()) {

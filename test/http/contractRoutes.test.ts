@@ -95,7 +95,7 @@ describe("doc 2, Barrier contracts: the routes", () => {
     }
   })
 
-  it("doc 2, Limits: a page of contracts has 1 to 500 rows, 100 when it is not said", () => {
+  it("doc 2, Limits: a page of contracts has 1 to 500 rows, 100 by default", () => {
     const { query } = table.routes.find(({ operation }) => operation === "barriers.list") ?? { query: [] }
     assert.deepStrictEqual(
       query.map(({ name, usual }) => [name, usual]),
@@ -107,7 +107,7 @@ describe("doc 2, Barrier contracts: the routes", () => {
     )
   })
 
-  it("every write says in words what data its 400 and 502 carry", () => {
+  it("the description of every write names the data of its 400 and 502", () => {
     for (const [path, words] of [
       ["/clients/{clientId}/rfq", ["{rfqId, state, rejectReason}", "502 with data {rfqId}"]],
       ["/clients/{clientId}/rfq/{rfqId}/accept", ["502 with data {rfqId, quoteId, accepting: true}"]],
@@ -147,7 +147,7 @@ describe("doc 2, RFQ and Barrier contract: the shapes", () => {
     assert.isFalse(table.routes.find(({ operation }) => operation === "margin.picture")?.form.enveloped)
   })
 
-  it("whatever a success schema can say fits what is published of it", () => {
+  it("every answer that a success schema allows fits its published form", () => {
     for (const group of groups) {
       for (const endpoint of Object.values(group.endpoints).filter(HttpApiEndpoint.isHttpApiEndpoint)) {
         const operation = `${group.identifier}.${endpoint.identifier}`
@@ -215,7 +215,7 @@ describe("doc 2, RFQ and Barrier contract: the shapes", () => {
     ])
   })
 
-  it("the two forms of an accept are told apart by what they have", () => {
+  it("the two forms of an accept differ by their members", () => {
     const read = Schema.decodeUnknownSync(AcceptWire)
     assert.property(read(examples.opened), "premium")
     assert.property(read(examples.closed), "realizedPnl")
@@ -255,7 +255,7 @@ describe("operator surface: reads of requests, contracts and episodes, and what 
     )
   })
 
-  it("a contract says whose it is; an episode is one of its steps; a resolution is one of three", () => {
+  it("a contract names its owner; an episode is one of its steps; a resolution is one of three", () => {
     const [contract] = examples.contracts.barriers
     const view = { ...contract, clientId: 41, clientUid: "ACME-00000041" }
     assert.deepStrictEqual(Schema.decodeUnknownSync(ContractView)(view), view as never)

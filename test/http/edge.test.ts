@@ -50,7 +50,7 @@ describe("A1-54: HEAD", () => {
 })
 
 describe("architecture 5: request ids", () => {
-  it("architecture 5: a sane id comes back and reaches the service; another one is replaced", async () => {
+  it("architecture 5: a valid id is returned and reaches the service; an invalid one is replaced", async () => {
     const id = "Order-7:a.b_c"
     const kept = await server.call("POST", "/partner/v1/clients", { body: {}, headers: { "x-request-id": id } })
     assert.deepStrictEqual([kept.headers["x-request-id"], server.stub.lastRequestId], [id, id])
@@ -101,7 +101,7 @@ describe("A1-55: public routes", () => {
     assert.deepStrictEqual(JSON.parse(rendered), served.json)
   })
 
-  it("A1-07: the key's scheme is bearer in small letters, or the reference asks for a user name", async () => {
+  it("A1-07: the key's scheme is bearer in small letters, else the API reference would demand a user name", async () => {
     const { json } = await server.call("GET", "/openapi.json", { key: null })
     const { securitySchemes } = (json as { components: { securitySchemes: Record<string, object> } }).components
     assert.deepInclude(securitySchemes["bearer"], { type: "http", scheme: "bearer" })
@@ -195,7 +195,7 @@ describe("A1-02: bytes that are no request of ours", () => {
     assert.strictEqual(statusLine(chunked), "HTTP/1.1 201 Created")
   })
 
-  it("A1-02: an unsound request keeps its id and ends its connection: what follows is not read as another one", async () => {
+  it("A1-02: an unsound request keeps its id and ends its connection: the next bytes are not read as another request", async () => {
     const text = await raw(
       `${write}\r\nHost: x\r\nX-Request-Id: mine\r\nTransfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n${me}\r\nHost: x\r\n\r\n`
     )
@@ -204,7 +204,7 @@ describe("A1-02: bytes that are no request of ours", () => {
     assert.strictEqual(text.split("HTTP/1.1 ").length, 2)
   })
 
-  it("doc 1, Limits: a declared size over the edge cap is refused before the body is asked for", async () => {
+  it("doc 1, Limits: a declared size over the edge cap is refused before the edge requests the body", async () => {
     const text = await raw(
       "POST /partner/v1/clients HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: 12058625\r\n\r\n"
     )

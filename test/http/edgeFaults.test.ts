@@ -99,7 +99,7 @@ describe("architecture 5: answers that are not ours", () => {
   })
 })
 
-describe("architecture 5: routers that go away", () => {
+describe("architecture 5: routers that stop", () => {
   const hangUp: Handler = (request, response) => {
     request.resume()
     request.on("end", () => response.destroy())
@@ -123,7 +123,7 @@ describe("architecture 5: routers that go away", () => {
     assert.strictEqual(routers[1].requests, before)
   })
 
-  it("architecture 5: an answer that does not come is not waited for", async () => {
+  it("architecture 5: a missing answer is not waited for", async () => {
     let gone = false
     const closed = new Promise<void>((resolve) => {
       routers[0].handler = (request) =>
@@ -166,7 +166,7 @@ describe("architecture 5: routers that go away", () => {
     await gone
   })
 
-  it("architecture 5: more requests than may be on their way are asked to come back", async () => {
+  it("architecture 5: requests beyond the limit of requests in flight are asked to come back", async () => {
     const waiting: Array<ServerResponse> = []
     const both = new Promise<void>((resolve) => {
       routers[0].handler = (_request, response) => {
@@ -184,7 +184,7 @@ describe("architecture 5: routers that go away", () => {
     )
   })
 
-  it("architecture 5: one that can't be reached is replaced by the next, with the body, and taken back when that goes", async () => {
+  it("architecture 5: an unreachable router is replaced by the next, with the body, and is used again when the next one stops", async () => {
     const [first, second] = routers
     first.handler = answering(200, json, '{"router":1}')
     second.handler = (request, response) => {
@@ -211,7 +211,7 @@ describe("architecture 5: routers that go away", () => {
     assert.strictEqual((await edge.call("GET", "/partner/v1/me")).status, 200)
   })
 
-  it("architecture 5: a router whose certificate nobody vouches for is not asked", async () => {
+  it("architecture 5: a router whose certificate no authority has signed gets no request", async () => {
     const strict = await startStubEdge(routers, { routerCa: edge.ca })
     const before = routers[0].requests + routers[1].requests
     assert.strictEqual((await strict.call("GET", "/partner/v1/me")).status, 503)

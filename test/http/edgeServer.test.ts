@@ -113,7 +113,7 @@ describe("architecture 5: what passes the edge", () => {
     }
   })
 
-  it("A1-08: behind a balancer of the operator's own the edge passes on what that one says", async () => {
+  it("A1-08: behind a balancer of the operator the edge passes on the balancer's address of the caller", async () => {
     const behind = await startStubEdge([router], { edgeHosts: ["127.0.0.1"] })
     router.stub.setPartner({ allowedCidrs: ["203.0.113.0/24"] })
     const headers = { "x-forwarded-for": "10.9.9.9, 203.0.113.5" }
@@ -121,7 +121,7 @@ describe("architecture 5: what passes the edge", () => {
     await behind.close()
   })
 
-  it("operator surface: an edge passes it on only when it is told to, and is silent on it otherwise", async () => {
+  it("operator surface: an edge passes on its requests only with the option, and answers 404 otherwise", async () => {
     const closed = await startStubEdge([router], { passOperator: false })
     const nowhere = await closed.call("GET", "/nowhere")
     for (const method of ["GET", "HEAD", "POST", "DELETE"]) {
@@ -136,7 +136,7 @@ describe("architecture 5: what passes the edge", () => {
     await closed.close()
   })
 
-  it("RFC 9110, 7.6.1: headers of a connection, and what only the edge may say, stay behind", async () => {
+  it("RFC 9110, 7.6.1: headers of a connection, and headers that only the edge may set, are dropped", async () => {
     const { json } = await edge.call("POST", "/operator/v1/x?a=b", {
       body: {},
       headers: {
@@ -208,7 +208,7 @@ describe("architecture 5: bodies through the edge", () => {
     ["/partner/v1/clients", "pbk_nobody", 2, "401 Unauthorized"],
     ["/partner/v1/nowhere", keys.trade, 2, "404 Not Found"]
   ])(
-    "doc 1, Limits: what a router refuses by its headers is answered at once, no byte of the body sent: %s",
+    "doc 1, Limits: a refusal by a router because of the headers is answered at once, no byte of the body sent: %s",
     async (path, key, length, status) => {
       const connection = await openRaw(edge)
       connection.socket.write(
@@ -230,7 +230,7 @@ describe("architecture 5: bodies through the edge", () => {
     assert.strictEqual(statusLine(await connection.closed()), "HTTP/1.1 401 Unauthorized")
   })
 
-  it("RFC 9110, 10.1.1: 100 Continue is the router's word", async () => {
+  it("RFC 9110, 10.1.1: only the router sends 100 Continue", async () => {
     const head =
       "POST /partner/v1/clients/41/collateral HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: 2\r\n"
     const asked = await openRaw(edge)
@@ -245,7 +245,7 @@ describe("architecture 5: bodies through the edge", () => {
 })
 
 describe("architecture 8: the edge closes", () => {
-  it("architecture 8: what is on its way is answered, and the connection ends with it", async () => {
+  it("architecture 8: requests in flight are answered, and then the connection ends", async () => {
     const closing = await startStubEdge([router])
     const release = Deferred.makeUnsafe<void>()
     const started = new Promise<void>((resolve) => {

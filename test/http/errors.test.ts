@@ -91,7 +91,7 @@ describe("doc 1, Errors: the registry", () => {
     })
   }
 
-  it("doc 1, Envelope: msg and error are the same sentence; data only when there is some", () => {
+  it("doc 1, Envelope: msg and error are the same sentence; data is present only if there is some", () => {
     assert.strictEqual(
       refusalText(gateRefusals.scope),
       '{"code":4034,"msg":"This partner key cannot use this endpoint.","error":"This partner key cannot use this endpoint."}'

@@ -80,7 +80,7 @@ describe("examples of the reference", () => {
     assert.sameMembers(without, shownElsewhere)
   })
 
-  it("each fits the schema of each place where it stands", () => {
+  it("each fits the schema of each place where it appears", () => {
     for (const place of places) {
       for (const name of shownAt(place)) {
         const example = examples.examples[name]
@@ -90,7 +90,7 @@ describe("examples of the reference", () => {
     }
   })
 
-  it("each stands somewhere", () => {
+  it("each appears somewhere", () => {
     assert.sameMembers([...new Set(places.flatMap(shownAt))], Object.keys(examples.examples))
   })
 
@@ -120,7 +120,7 @@ describe("examples of the reference", () => {
   })
 })
 
-describe("distil: from what a run heard to examples", () => {
+describe("distil: from the answers of a run to examples", () => {
   const said = (path: string, status: number, answer: unknown) =>
     JSON.stringify({ kind: "route", method: "GET", path, request: null, status, answer })
 

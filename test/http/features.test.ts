@@ -30,7 +30,7 @@ class OrdersApi extends HttpApiGroup.make("orders").add(
 const placed = { orderId: 7, symbol: "BTC" }
 
 describe("the compiler holds handlers to their endpoints", () => {
-  it("takes what the contract says, and nothing else", () => {
+  it("accepts handlers of exactly the endpoints of the contract", () => {
     const handlers = handlersOf(OrdersApi, {
       get: ({ params }) => Effect.succeed(done({ orderId: params.orderId, symbol: "BTC" })),
       place: write(() => Effect.succeed(accept(placed)))
@@ -97,10 +97,10 @@ describe("a contract that is not served whole does not start", () => {
   })
 })
 
-describe("doc 1, Envelope: the contract says how a success is written", () => {
+describe("doc 1, Envelope: the contract declares the form of a success", () => {
   const [get, place] = new RouteTable("/partner/v1", [OrdersApi]).routes
 
-  it("one status is the answer's; of several the handler names one that is there", () => {
+  it("a single status belongs to the answer; of several the handler names one that exists", () => {
     assert.deepStrictEqual(get && renderSuccess(get.form, placed, null), {
       status: 200,
       body: '{"code":0,"data":{"orderId":7,"symbol":"BTC"}}'

@@ -177,7 +177,7 @@ describe("A1-02: order of the gates", () => {
     assert.strictEqual(await status({ authorization: "Bearer bok_other", "x-partner-key": keys.trade }), 200)
   })
 
-  it("A1-07: a key matches byte for byte: what looks like white space around it makes it another one", async () => {
+  it("A1-07: a key matches byte for byte: characters like white space around it make it another key", async () => {
     const status = async (headers: Readonly<Record<string, string>>) =>
       (await server.call("GET", "/partner/v1/me", { key: null, headers })).status
     for (const odd of ["\u00a0", "\u0085", "\u00ad", "\t", "."]) {

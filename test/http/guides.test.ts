@@ -45,7 +45,7 @@ describe("guides", () => {
     for (const to of links) assert.include([...headings], to)
   })
 
-  it("nothing is left to be filled in, and each receiver stands in it as it is run", () => {
+  it("no placeholder is left, and the guide shows each receiver as the test runs it", () => {
     assert.notMatch(text, /<<[\w.]+>>|\{\{/)
     for (const name of receivers) {
       const source = readFileSync(new URL(`../../src/http/guides/receivers/${name}`, import.meta.url), "utf8")
@@ -85,7 +85,7 @@ describe("receivers", () => {
     copyFileSync(join(import.meta.dirname, "../../src/http/guides/receivers", name), join(folder, name))
     const { command, tools } = runsAs(name, folder)
     it.skipIf(!tools.every(hasTool))(
-      `${name} answers 204 to what is signed, 400 to what is not${skipNote(...tools)}`,
+      `${name} answers 204 to signed requests, 400 to others${skipNote(...tools)}`,
       async () => {
         const port = await freePort()
         const [program, ...args] = command

@@ -50,7 +50,7 @@ const replayed = (answer: Answer) => answer.headers["idempotency-replayed"] ?? n
 const codeOf = (answer: Answer): unknown => (answer.json as { readonly code: unknown }).code
 
 describe("A1-51: replay", () => {
-  it("A1-51: the first answer comes back byte for byte, marked, without a second run", async () => {
+  it("A1-51: the first answer is returned byte for byte, marked, without a second run", async () => {
     const first = await post(collateral, { a: 1, b: [2, "ä"] })
     const again = await post(collateral, { b: [2, "ä"], a: 1.0 })
     assert.deepStrictEqual([first.status, replayed(first)], [201, null])
@@ -59,7 +59,7 @@ describe("A1-51: replay", () => {
     assert.strictEqual(server.stub.runs, 1)
   })
 
-  it("A1-51: a refusal of the service is kept like a success", async () => {
+  it("A1-51: a refusal of the service is stored like a success", async () => {
     server.stub.onboard = () => Effect.succeed(refuse(conflict("REONBOARD", "Taken.", { clientId: 1 })))
     const first = await post("/partner/v1/clients", {})
     server.stub.onboard = () => Effect.succeed(accept(onboarded))
@@ -68,7 +68,7 @@ describe("A1-51: replay", () => {
     assert.strictEqual(replayed(again), "true")
   })
 
-  it("A1-51: a refusal before the service is kept too: 4004", async () => {
+  it("A1-51: a refusal before the service is stored too: 4004", async () => {
     const missing = `/partner/v1/clients/77/collateral`
     assert.strictEqual((await post(missing, {}, "k-missing")).status, 404)
     server.stub.client = () => null
@@ -106,7 +106,7 @@ describe("A1-51: replay", () => {
 })
 
 describe("A1-51: what gives the key back", () => {
-  it("A1-51: reliance that is not approved is the partner's state, no answer to the request: 4036 is not kept", async () => {
+  it("A1-51: reliance that is not approved is the partner's state, no answer to the request: 4036 is not stored", async () => {
     const refuseIn = [
       () => server.stub.setPartner({}, "NONE"),
       () => (server.stub.onboard = () => Effect.succeed(refuse({ _tag: "RelianceNotApproved" })))
@@ -126,7 +126,7 @@ describe("A1-51: what gives the key back", () => {
     }
   })
 
-  it("A1-51: 503, 500, a body that is no JSON and a bad key are not kept", async () => {
+  it("A1-51: 503, 500, a body that is no JSON and a bad key are not stored", async () => {
     server.stub.collateral = () => Effect.fail(new Unavailable({ unknown: false })) as never
     const away = await post(collateral, { a: 1 })
     assert.deepStrictEqual([away.status, codeOf(away), away.headers["retry-after"]], [503, 5030, "1"])
@@ -148,7 +148,7 @@ describe("A1-51: what gives the key back", () => {
     ["a document over 8 MB", { _tag: "TooLarge", sentence: "Too large." }, 413, 4000]
   ]
   for (const [what, refusal, status, code] of passing) {
-    it(`A1-51: ${what} is not kept: ${status} ${code} gives the key back`, async () => {
+    it(`A1-51: ${what} is not stored: ${status} ${code} frees the key`, async () => {
       server.stub.collateral = () => Effect.succeed(refuse(refusal))
       for (const _ of [1, 2]) {
         const refused = await post(collateral, { a: 1 })
@@ -176,7 +176,7 @@ describe("A1-51: what gives the key back", () => {
     })
   }
 
-  it("A1-04: a retake's Retry-After is whole seconds, rounded up, until it is allowed", async () => {
+  it("A1-04: the Retry-After of another attempt is whole seconds, rounded up, until the attempt is allowed", async () => {
     for (const [millis, seconds] of [
       [1_001, "2"],
       [1_000, "1"],
@@ -228,7 +228,7 @@ describe("doc 1, Idempotency: a concurrent request", () => {
     assert.deepStrictEqual([replayed(one), replayed(two), waiting.stub.runs], [null, "true", 1])
   })
 
-  it("doc 1, Idempotency 2: after the wait it is answered that the request is still in progress", async () => {
+  it("doc 1, Idempotency 2: after the wait the answer is that the request is still in progress", async () => {
     const { started, release } = held()
     const first = post(collateral, { a: 1 })
     await started
@@ -272,7 +272,7 @@ describe("doc 1, Idempotency: a concurrent request", () => {
     assert.deepStrictEqual([outcomes, runs], [["failed", false, true, true, true], 2])
   })
 
-  it("A1-51: the row that a commit stored is the answer; what was rendered for a lost commit is not", async () => {
+  it("A1-51: the row that a commit stored is the answer; the rendered answer of a lost commit is not", async () => {
     const idempotency = new Idempotency({
       answers: { find: () => Effect.succeed(null), discardExpired: () => Effect.void },
       clock: { now: () => now }
@@ -320,14 +320,14 @@ describe("A1-52: the header", () => {
       assert.strictEqual(isIdempotencyKey(key), fine))
   }
 
-  it("A1-52: sent twice it is refused; on routes without (K) it is ignored", async () => {
+  it("A1-52: a header that is sent twice is refused; on routes without (K) it is ignored", async () => {
     const twice = await server.call("POST", collateral, { body: {}, headers: { "idempotency-key": ["a", "b"] } })
     assert.deepStrictEqual([twice.status, codeOf(twice), server.stub.runs], [400, 4000, 0])
     const read = await server.call("GET", "/partner/v1/me", { headers: { "idempotency-key": "a b" } })
     assert.strictEqual(read.status, 200)
   })
 
-  it("A1-52 [JCS-001]: a flat body's canonical JSON is what the library makes of it", () => {
+  it("A1-52 [JCS-001]: a flat body's canonical JSON equals that of the library", () => {
     const member = fc.oneof(
       fc.string({ unit: "grapheme" }),
       fc.double({ noNaN: true, noDefaultInfinity: true }),
@@ -350,7 +350,7 @@ describe("A1-52: the header", () => {
     assert.notStrictEqual(fingerprintOf(keyed, "PUT", "/p", {}), fingerprintOf(keyed, "POST", "/p", {}))
   })
 
-  it("A1-52: of a body whose text is kept, digits and doubled names count too; a plain body is its value alone", () => {
+  it("A1-52: of a body whose text is stored, digits and doubled names count too; a plain body is its value alone", () => {
     const form = (text: string) => canonicalOf(comparedBody(JSON.parse(text), text))
     const kinds = [
       ['{"to":12345678901234567890}', ' { "to" :\n12345678901234567890 } '],
@@ -394,7 +394,7 @@ describe("A1-52: the header", () => {
     assert.isBelow(longest, 1_000)
   })
 
-  it("A1-52: what is stored of a body is a hash under the data key: without it, trying bodies finds nothing", async () => {
+  it("A1-52: a body is stored as a hash under the data key: without the key, trying bodies finds nothing", async () => {
     await post(collateral, { a: 1 })
     const { fingerprint } = server.stub.answers.get(
       answerClaim(`partner:${partner.row.id}`, `key-${name}`)
@@ -424,7 +424,7 @@ describe("A1-52: the header", () => {
 describe("A1-51: recent answers in memory", () => {
   const answer = (body: string) => ({ fingerprint: "f", status: 200, body, answeredAt: now })
 
-  it("A1-51: bounded by count; what is asked for stays", () => {
+  it("A1-51: the number is limited; answers in use stay", () => {
     const recent = new RecentAnswers({ count: 8, bytes: 1e9 })
     for (let i = 0; i < 100; i++) {
       recent.set(`k${i}`, answer(`${i}`))

@@ -149,7 +149,7 @@ describe("doc 1, Versioning: the OpenAPI document", () => {
     return validate
   }
 
-  it("doc 1, below kyc.declarationsMica: document references are described where they may be sent, and there alone", () => {
+  it("doc 1, below kyc.declarationsMica: document references are described where they may be sent, and only there", () => {
     const described = (method: "post" | "put", path: string) => JSON.stringify(spec.paths[path]?.[method]?.requestBody)
     for (const name of ["utility_bill_document_id", "w9_document_id", "document_ids"]) {
       assert.notInclude(described("post", `${partner}/clients`), name)
@@ -157,7 +157,7 @@ describe("doc 1, Versioning: the OpenAPI document", () => {
     }
   })
 
-  it("A3-21: a bulk report is described as it is judged: by its size, each entry for itself", () => {
+  it("A3-21: a bulk report is described by its rules: by its size, each entry on its own", () => {
     const fits = bodyOf("post", `${partner}/settlement/report`)
     const good = { itemId: 1, status: "FAILED" }
     for (const entry of [good, {}, { ...good, status: "PENDING" }, { ...good, itemId: "1" }, null, 7, "x", []]) {
@@ -198,7 +198,7 @@ describe("doc 1, Versioning: the OpenAPI document", () => {
     assert.isAbove(integers, 40)
   })
 
-  it("what a path or a header needs has an example that its schema takes; of keys each operation has its own", () => {
+  it("every needed path parameter and header has an example that its schema accepts; each operation has its own example keys", () => {
     const shown = Object.values(spec.paths).flatMap((item) =>
       (["get", "post", "put", "delete"] as const).flatMap((method) => item[method]?.parameters ?? [])
     ) as ReadonlyArray<{ in: string; name: string; schema: object; example?: unknown }>
@@ -210,7 +210,7 @@ describe("doc 1, Versioning: the OpenAPI document", () => {
     assert.lengthOf(new Set(keys), keys.length)
   })
 
-  it("EVT-10: the lists that go on behind a cursor say so in a header, and no other answer does", () => {
+  it("EVT-10: only answers of lists with a cursor have the header for it", () => {
     const linked = routes.filter(([, method, path]) => {
       const responses = spec.paths[path]?.[method]?.responses as Responses | undefined
       const headers = responses?.["200"]?.headers
@@ -222,7 +222,7 @@ describe("doc 1, Versioning: the OpenAPI document", () => {
     )
   })
 
-  it("STS-32: a statement is described as the object that it is, its files by their media types and headers", () => {
+  it("STS-32: a statement is described as its object, its files by their media types and headers", () => {
     const path = `${partner}/clients/{clientId}/statements/{sid}`
     const detail = validatorOf(path, "get", 200)
     assert.isFalse(detail({ statementId: 1 }))
@@ -239,7 +239,7 @@ describe("doc 1, Versioning: the OpenAPI document", () => {
     }
   })
 
-  it("docs/openapi.json is what the contract says (run scripts/generateOpenApi.ts)", () => {
+  it("docs/openapi.json equals the contract (run scripts/generateOpenApi.ts)", () => {
     assert.strictEqual(readFileSync(join(import.meta.dirname, "../../docs/openapi.json"), "utf8"), openApiText())
   })
 })
@@ -262,7 +262,7 @@ describe("architecture 11: answers fit the published description", () => {
       .replace("{sid}", "4711")
       .replace("{partnerClientRef}", encodeURIComponent("ref 1/ä"))
 
-  it("whatever a success schema can say fits what is published of it", () => {
+  it("every answer that a success schema allows fits its published form", () => {
     for (const { api } of partnerFeatures) {
       for (const endpoint of Object.values(api.endpoints).filter(HttpApiEndpoint.isHttpApiEndpoint)) {
         const operation = `${api.identifier}.${endpoint.identifier}`

@@ -29,7 +29,7 @@ type Of<Name extends string> = Layer.Layer<HttpApiGroup.Service<"operator-api", 
 const layer = Layer.empty
 
 describe("the compiler holds an operator's feature to its group", () => {
-  it("takes one whose endpoints all say who may run them, with the handlers of its own group", () => {
+  it("accepts a feature whose endpoints all name their roles, with the handlers of its own group", () => {
     const cases = [
       (handlers: Of<"voucher">) => operatorFeature({ api: Ruled, layer, handlers }),
       // @ts-expect-error an endpoint says nowhere who may run it
@@ -42,14 +42,14 @@ describe("the compiler holds an operator's feature to its group", () => {
 })
 
 describe("operator surface, rules beside the endpoints", () => {
-  it("a command is open to its roles alone, an unknown one to nobody", () => {
+  it("a command is open to its roles alone, an unknown command to no role", () => {
     assert.isTrue(mayRun("FINANCE", "deposit confirm"))
     assert.isFalse(mayRun("COMPLIANCE", "deposit confirm"))
     assert.isFalse(mayRun("ADMIN", "voucher pay"))
     for (const [command, { roles }] of operatorCommands) assert.include([...roles], "ADMIN", command)
   })
 
-  it("four eyes guard what changes something, as a rule or on request, and no class stands for nothing", () => {
+  it("four eyes guard commands that change something, by rule or on request, and every class has a command", () => {
     assert.includeMembers([...fourEyesClasses], [...usualFourEyes])
     for (const command of fourEyesClasses) assert.isTrue(isWriting(command), command)
     assert.deepStrictEqual(guardNothing(["key issue", "voucher pay"], { "key issue": {} }), ["voucher pay"])
@@ -63,7 +63,7 @@ describe("operator surface, rules beside the endpoints", () => {
     assert.strictEqual(largestOperatorBody, path)
   })
 
-  it("the command line's table is the one that the contract says", () => {
+  it("the command line's table equals the contract", () => {
     for (const [command, fourEyes] of Object.entries(writingCommands)) {
       assert.strictEqual(operatorCommands.get(command)?.fourEyes ?? null, fourEyes, command)
       assert.include(commandTable(), `${JSON.stringify(command)}: ${JSON.stringify(fourEyes)}`)

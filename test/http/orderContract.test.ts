@@ -88,7 +88,7 @@ describe("doc 2, Orders, margin, leverage, positions: the routes", () => {
     assert.deepStrictEqual(enveloped, ["orders.open", "orders.explain"])
   })
 
-  it("doc 2, Limits: a page has 1 to 500 rows, 100 when it is not said; leverage is of a market", () => {
+  it("doc 2, Limits: a page has 1 to 500 rows, 100 by default; leverage belongs to a market", () => {
     const queries = table.routes
       .filter(({ query }) => query.length > 0)
       .map(({ operation, query }) => [operation, ...query.map(({ name, usual }) => [name, usual])])
@@ -104,7 +104,7 @@ describe("doc 2, Orders, margin, leverage, positions: the routes", () => {
     ])
   })
 
-  it("every write says in words what beside its sentence its refusals carry", () => {
+  it("the description of every write names the data of its refusals", () => {
     for (const [path, verb, words] of [
       ["/clients/{clientId}/orders", "post", ["orderId, clOrdId and state", "{leverageSent, leverageStored}", "502"]],
       ["/clients/{clientId}/orders/{orderId}", "delete", ["502 with data {orderId, clOrdId, state}"]],
@@ -135,7 +135,7 @@ describe("doc 2: the shapes", () => {
     ["margin.postLeverage", examples.leverage]
   ])("%s: the example is an answer", (operation, example) => fits(operation, example))
 
-  it("whatever a success schema can say fits what is published of it", () => {
+  it("every answer that a success schema allows fits its published form", () => {
     for (const group of groups) {
       for (const endpoint of Object.values(group.endpoints).filter(HttpApiEndpoint.isHttpApiEndpoint)) {
         const operation = `${group.identifier}.${endpoint.identifier}`
@@ -198,7 +198,7 @@ describe("refusals with members of their own", () => {
   const told = (text: string) => JSON.parse(text) as Record<string, unknown>
   const bad = { code: 4000, msg: sentence, error: sentence }
 
-  it("A2-32: an order that was not written says so, beside the fields at fault", () => {
+  it("A2-32: the answer for an order that was not written states that, beside the fields at fault", () => {
     const wire = refusingOrder(toWire(invalidWhole("INSUFFICIENT_FREE_MARGIN", sentence)))
     assert.strictEqual(
       refusalText(wire),
@@ -225,7 +225,7 @@ describe("refusals with members of their own", () => {
     fits("orders.place", answer, 400)
   })
 
-  it("A2-26: an order that the venue never received is named in data, and its answer is kept", () => {
+  it("A2-26: an order that the venue never received is named in data, and its answer is stored", () => {
     const wire = toWire(orderRejected({ orderId: 7, clOrdId: "O-7" }, notReceived))
     assert.deepStrictEqual([wire.status, wire.code], [502, 5020])
     assert.strictEqual(wire.msg, "The venue was not reached: nothing was executed.")
@@ -234,7 +234,7 @@ describe("refusals with members of their own", () => {
     assert.deepStrictEqual(refusingOrder(wire), wire)
   })
 
-  it("A2-92: an order whose answer has not come is named in data, and its refusal is kept", () => {
+  it("A2-92: an order whose answer has not arrived is named in data, and its refusal is stored", () => {
     const wire = toWire(orderUnanswered({ orderId: 7, clOrdId: "O-7", state: "SENT" }))
     assert.deepStrictEqual([wire.status, wire.code], [502, 5020])
     assert.isUndefined(wire.passing)
@@ -243,7 +243,7 @@ describe("refusals with members of their own", () => {
     fits("orders.place", told(refusalText(wire)), 502)
   })
 
-  it("A2-49: a refused preview is the preview, with whatever figures there are", () => {
+  it("A2-49: a refused preview is the preview, with all figures that exist", () => {
     const figures = { ...noFigures, orderValue: "30000.000000" }
     const answer = told(
       refusalText(refusingPreview(toWire(previewRefusal(invalidWhole("INSUFFICIENT_FREE_MARGIN", sentence), figures))))

@@ -54,7 +54,7 @@ describe("pages of lists", () => {
     })
   )
 
-  it.effect("principals whose pages wait are served in turn, whoever began to wait first", () =>
+  it.effect("principals whose pages wait are served in turn, in any order of arrival", () =>
     Effect.gen(function* () {
       const { begun, run, end } = laneOf()
       const fibers = [1, 2, 3, 4].flatMap((n) =>
@@ -92,7 +92,7 @@ describe("pages of lists", () => {
     })
   )
 
-  it.effect("small pages share what one large page takes, and the smallest have a cost", () =>
+  it.effect("small pages share the time of one large page, and the smallest have a cost", () =>
     Effect.gen(function* () {
       for (const [rows, atOnce] of [
         [page / 10, 10],
@@ -119,7 +119,7 @@ describe("pages of lists", () => {
   )
 
   it.effect(
-    "a page gives way before it is rendered and before it is sent while turns or requests that write are under way",
+    "a page waits before it is rendered and before it is sent while turns or requests that write are running",
     () =>
       Effect.gen(function* () {
         let pressed = false
@@ -147,7 +147,7 @@ describe("pages of lists", () => {
       })
   )
 
-  it.effect("too many waiting pages are refused, and pages that fail or are given up leave their rows", () =>
+  it.effect("too many waiting pages are refused, and pages that fail or are given up leave the queue", () =>
     Effect.gen(function* () {
       const { lane, begun, run, end } = laneOf()
       const first = run("partner:1", "first")
@@ -189,7 +189,7 @@ describe("pages of lists", () => {
   )
 })
 
-describe("readers who hang up", () => {
+describe("readers who disconnect", () => {
   it("end their read, in the lane and beside it, and leave the lane to others", { timeout: 8_000 }, async () => {
     const server = await startStubServer({ limits: {} })
     const reads = { begun: 0, ended: 0 }

@@ -71,7 +71,7 @@ describe.each([
   ["an edge", "/openapi.json", () => edge],
   ["a router behind an edge", "/partner/openapi.json", () => edge]
 ] as const)("RFC 9110: %s and its %s", (_, path, target) => {
-  it("RFC 9110, 13.1.2: a reader who has the page in this form gets 304 with the same tag and nothing else", async () => {
+  it("RFC 9110, 13.1.2: a reader that has the page in this form gets 304 with the same tag and nothing else", async () => {
     for (const coding of ["identity", "gzip", "br"]) {
       const accepting = { "accept-encoding": coding }
       const { headers } = await fetchPage(target(), path, accepting)
@@ -131,7 +131,7 @@ describe("RFC 9110, 12.5.3: the form of a page", () => {
 })
 
 describe("architecture 5: a page is made once", () => {
-  it("architecture 5: readers who come while a form is being made share it, and later ones get it as it is", async () => {
+  it("architecture 5: readers that arrive while a form is being made share it, and later ones get the same form", async () => {
     const gate = Deferred.makeUnsafe<void>()
     const made: Array<string> = []
     const page = new Page("text", { "content-type": "text/plain" }, (coding, bytes) => {
@@ -149,11 +149,11 @@ describe("architecture 5: a page is made once", () => {
   })
 })
 
-describe("architecture 5: what readers may take", () => {
+describe("architecture 5: limits for readers", () => {
   const at = 1_000_000
   const enter = (limits: VisitorLimits, address: string, now: number) => limits.enter(address, now)
 
-  it("architecture 5: so many pages at a time to one address, and so many in all; a place is given back once", () => {
+  it("architecture 5: pages in flight are limited for one address and in all; a place is returned once", () => {
     const limits = new VisitorLimits({ sending: 3, sendingPerSource: 2 })
     const first = enter(limits, "203.0.113.1", at)
     assert.deepStrictEqual(
@@ -169,7 +169,7 @@ describe("architecture 5: what readers may take", () => {
     )
   })
 
-  it("architecture 5: so many pages a minute to one address or IPv6 network, and the next one when it says", () => {
+  it("architecture 5: pages a minute are limited for one address or IPv6 network, and the answer states when the next is possible", () => {
     const limits = new VisitorLimits({ perMinute: 2, sendingPerSource: 100, sending: 100 })
     const rows: ReadonlyArray<readonly [address: string, now: number, tag: string]> = [
       ["2001:db8:1:2::1", at, "Admitted"],
@@ -188,7 +188,7 @@ describe("architecture 5: what readers may take", () => {
     assert.deepStrictEqual(refused, { _tag: "OverShare", retrySeconds: 29 })
   })
 
-  it("architecture 5: no more addresses are remembered than there is room for", () => {
+  it("architecture 5: the number of stored addresses is limited", () => {
     const limits = new VisitorLimits({ perMinute: 1, sources: 2, sending: 100 })
     const tags = ["10.0.0.1", "10.0.0.2", "10.0.0.1", "10.0.0.3", "10.0.0.2", "10.0.0.3"].map(
       (from) => enter(limits, from, at)._tag

@@ -38,7 +38,7 @@ describe.each([
   ["the service", () => server],
   ["the edge", () => edge]
 ] as const)("RFC 9112: requests in a row before %s", (_, target) => {
-  it("RFC 9112: a row within the limit is answered in order, and the connection goes on", async () => {
+  it("RFC 9112: a series within the limit is answered in order, and the connection stays open", async () => {
     const connection = await openRaw(target())
     for (const round of [0, 1]) {
       connection.received = ""
@@ -57,7 +57,7 @@ describe.each([
   it.each([
     ["a row of reads over 16 KiB", 400],
     ["a row of reads of some hundred KiB", 4_000]
-  ])("RFC 9112: of %s the first are answered, and the last answer says that it is", async (_name, count) => {
+  ])("RFC 9112: of %s the first are answered, and the last answer states that it is the last", async (_name, count) => {
     const connection = await openRaw(target())
     connection.socket.write(upTo(count).map(read).join(""))
     const text = await connection.closed()
@@ -69,7 +69,7 @@ describe.each([
     )
   })
 
-  it("RFC 9112: the next request is served when the one before it is answered", async () => {
+  it("RFC 9112: the next request is served when the previous one is answered", async () => {
     const gates = [Deferred.makeUnsafe<void>(), Deferred.makeUnsafe<void>()]
     let begun = 0
     let first = (): void => {}
@@ -100,7 +100,7 @@ describe.each([
     assert.strictEqual(server.stub.runs, runs)
   })
 
-  it("RFC 9112: what is no request behind whole ones leaves each its answer, and the last says that it is", async () => {
+  it("RFC 9112: bytes that are no request after complete requests leave each its answer, and the last answer states that it is the last", async () => {
     const connection = await openRaw(target())
     connection.socket.write(`${write(0)}${read(1)}${read(2)}GARBAGE\r\n\r\n`)
     const text = await connection.closed()
@@ -109,7 +109,7 @@ describe.each([
     assert.lengthOf(text.match(/connection: close/gi) ?? [], 1)
   })
 
-  it("RFC 9112: requests behind an answer that fills the connection are answered, or the last answer says so", async () => {
+  it("RFC 9112: requests behind an answer that fills the connection are answered, or the last answer states that it is the last", async () => {
     const connection = await openRaw(target())
     const padding = `X-Padding: ${"x".repeat(2_000)}\r\n`
     const row = upTo(20).map((n) => read(n).replace("\r\n\r\n", `\r\n${padding}\r\n`))
@@ -121,7 +121,7 @@ describe.each([
     assert.match(text.slice(text.lastIndexOf("HTTP/1.1")), /\r\nconnection: close\r\n/i)
   })
 
-  it("RFC 9112: what waits when the caller goes never runs", async () => {
+  it("RFC 9112: requests that wait when the caller disconnects never run", async () => {
     const gate = Deferred.makeUnsafe<void>()
     let begun = 0
     let first = (): void => {}

@@ -54,7 +54,7 @@ describe("A1-05: the sliding window", () => {
     assert.isTrue(window.hit(160_000, 1).allowed)
   })
 
-  it("A1-05: a principal's windows are kept while anything counts in them, and let go when there are many idle ones", () => {
+  it("A1-05: a principal's windows are stored while they count something, and dropped when there are many idle ones", () => {
     const windows = new RateWindows()
     for (let id = 1; id <= 3_000; id++) windows.hit(`partner:${id}`, "read", id * 1_000, 1)
     assert.isAtMost(windows.size, 2_048)
@@ -68,7 +68,7 @@ describe("A1-05: the sliding window", () => {
   })
 })
 
-describe("A1-05: what is counted", () => {
+describe("A1-05: counted requests", () => {
   let server: Running
   beforeAll(async () => {
     server = await startStubServer()

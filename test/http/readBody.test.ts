@@ -39,7 +39,7 @@ const reading = (room: BodyRoom, cap = 80, chunked = false) => {
 const readingOf = (budget: BodyBudget, holder: BodyHolder = "partner:1") => reading(budget.room(holder, 80))
 
 describe("architecture 8: bodies being read", () => {
-  it("architecture 8: what has arrived counts, what is only declared does not; a refused body frees the others nothing", async () => {
+  it("architecture 8: received bytes count, declared ones do not; a refused body frees nothing for the others", async () => {
     const budget = budgetOf()
     const other = budget.room("partner:3", 80)
     const first = readingOf(budget)
@@ -58,7 +58,7 @@ describe("architecture 8: bodies being read", () => {
     assert.isTrue(full(budget))
   })
 
-  it("architecture 8: a body without room waits, unread, and goes on when another ends", async () => {
+  it("architecture 8: a body without memory waits, unread, and continues when another ends", async () => {
     const budget = budgetOf(60_000)
     const first = readingOf(budget)
     const second = readingOf(budget)
@@ -88,7 +88,7 @@ describe("architecture 8: bodies being read", () => {
     assert.isTrue(full(budget))
   })
 
-  it("architecture 8: a connection that ends settles the read and frees what it held", async () => {
+  it("architecture 8: a connection that ends settles the read and frees its memory", async () => {
     const budget = budgetOf()
     const { request, send, result } = readingOf(budget)
     await send(50)
@@ -107,7 +107,7 @@ describe("architecture 8: bodies being read", () => {
     assert.strictEqual((await Effect.runPromise(read))._tag, "Aborted")
   })
 
-  it("architecture 8: an interrupted read frees what it held, once, and counts no more", async () => {
+  it("architecture 8: an interrupted read frees its memory, once, and counts no more", async () => {
     const budget = budgetOf()
     const { request, fiber, send } = readingOf(budget)
     await send(50)
@@ -118,7 +118,7 @@ describe("architecture 8: bodies being read", () => {
     assert.isFalse(fits(budget.room("partner:1", 80), forSmall + 1))
   })
 
-  it("architecture 8: a body over its cap frees what it held", async () => {
+  it("architecture 8: a body over its cap frees its memory", async () => {
     const budget = budgetOf()
     const { send, result } = readingOf(budget)
     await send(50)
@@ -200,7 +200,7 @@ describe("architecture 8: shares of the memory", () => {
     assert.isTrue(crowded.room("operator", largeCap).take(0))
   })
 
-  it("architecture 8: when documents have taken all that there is for them, small bodies still find room", () => {
+  it("architecture 8: when documents use all of their memory, small bodies still have some", () => {
     const rest = large("operator")
     assert.isTrue(large("partner:2").take(bodyBudget.largeShare))
     assert.isTrue(large("partner:3").take(bodyCaps.documentBody), "a third full document has room")
@@ -228,7 +228,7 @@ describe("architecture 8: shares of the memory", () => {
     assert.isBelow(seconds.size, partners.length)
   })
 
-  it("architecture 8: a partner's second document goes on once its first has ended", () => {
+  it("architecture 8: a partner's second document continues once its first has ended", () => {
     const some = new BodyBudget()
     const [first, second, other] = (["partner:1", "partner:1", "partner:2"] as const).map((holder) =>
       some.room(holder, largeCap)

@@ -64,7 +64,7 @@ describe("doc 1, Errors: the examples of refusals", () => {
     )
   })
 
-  it("each fits what is published of the answer that it is of, and has a code of its status", () => {
+  it("each fits the published form of its answer, and has a code of its status", () => {
     for (const each of refusals) {
       for (const name of namesOf(each)) {
         const { value } = named(name)
@@ -78,7 +78,7 @@ describe("doc 1, Errors: the examples of refusals", () => {
     }
   })
 
-  it("each stands somewhere, and every row of the registry has one", () => {
+  it("each appears somewhere, and every row of the registry has one", () => {
     const standing = refusals.flatMap((each) => namesOf(each).map((name) => ({ name, status: each.status })))
     assert.includeMembers([...new Set(standing.map(({ name }) => name))], Object.keys(refusalExamples))
     for (const { code, status } of wireErrors) {
@@ -108,7 +108,7 @@ describe("doc 1, Errors: the examples of refusals", () => {
   })
 })
 
-describe("the examples of refusals are what the service says", () => {
+describe("the examples of refusals are answers of the service", () => {
   const said: Readonly<Record<string, WireRefusal>> = {
     unauthorized: gateRefusals.unauthorized,
     scope: gateRefusals.scope,
@@ -132,7 +132,7 @@ describe("the examples of refusals are what the service says", () => {
     assert.deepStrictEqual<unknown>(refusalExamples[name]?.value, JSON.parse(refusalText(refusal)))
   })
 
-  it("few are written by hand, each of them said by the service and with why no scenario meets it", () => {
+  it("few are written by hand, each of them occurs in the service and states why no scenario causes it", () => {
     assert.deepStrictEqual(Object.keys(refusalsByHand), [
       "tooSlow",
       "routeCap",

@@ -59,7 +59,7 @@ describe("reasons of refusals", () => {
     }
   })
 
-  it("each is said somewhere", () => {
+  it("each occurs somewhere", () => {
     const nouns = new Map<string, string>(Object.entries(unknownReasons).map(([noun, token]) => [token, noun]))
     assert.deepStrictEqual(
       tokens.filter((token) => !source.includes(`"${nouns.get(token) ?? token}"`)),
@@ -123,7 +123,7 @@ describe("reasons of refusals", () => {
     for (const [status, name] of met) if (name !== "reason") assert.property(dataMembers(status), name, `${status}`)
   })
 
-  it("interval, state and depth name their values, and what is meant when they are absent", () => {
+  it("interval, state and depth name their values, and the meaning of their absence", () => {
     const { paths } = openApiDocument() as unknown as { readonly paths: Record<string, { readonly get: Described }> }
     const found = Object.entries(paths).flatMap(([path, { get }]) =>
       (get?.parameters ?? [])

@@ -144,7 +144,7 @@ describe("a thread with a fault", () => {
 })
 
 describe("readers", () => {
-  it("one who leaves ends the work: the next gets the thread", async () => {
+  it("a reader that disconnects ends the work: the next one gets the thread", async () => {
     const on = await start({ threads: 1 })
     const leaving = await ask(on, "endless")
     await leaving.until("aaaa")
@@ -152,7 +152,7 @@ describe("readers", () => {
     await isFree(on)
   })
 
-  it("one who stalls in the middle is cut, and who waited gets the thread", async () => {
+  it("a reader that stalls during the file is cut, and a waiting one gets the thread", async () => {
     const on = await start({ threads: 1 })
     const stalled = await ask(on, "endless")
     await stalled.until("aaaa")
@@ -161,7 +161,7 @@ describe("readers", () => {
     stalled.socket.destroy()
   })
 
-  it("many at once: as many as there is room for, all others are asked to come back", async () => {
+  it("many at once: a limited number is served, all others are asked to come back", async () => {
     const on = await start({ threads: 2, waiting: 2 })
     const running = [await ask(on, "endless"), await ask(on, "endless")]
     for (const each of running) await each.until("aaaa")
@@ -208,7 +208,7 @@ describe("readers", () => {
     first.socket.destroy()
   })
 
-  it("who waits longer for a thread than anybody should is asked to come back", async () => {
+  it("a reader that waits too long for a thread is asked to come back", async () => {
     const on = await start({ threads: 1, waitMillis: 100 })
     const running = await ask(on, "endless")
     await running.until("aaaa")
@@ -220,7 +220,7 @@ describe("readers", () => {
 })
 
 describe("a server that stops", () => {
-  it("ends what is still made when its time is up, and its threads", async () => {
+  it("ends unfinished files at its timeout, and its threads", async () => {
     const on = await start({ threads: 1 }, { closeMillis: 500 })
     const reader = await ask(on, "endless")
     await reader.until("aaaa")

@@ -119,7 +119,7 @@ describe("architecture 5: an edge and a router", () => {
     await allow([])
   })
 
-  it("architecture 5: while the router is dead the edge says so, and goes on when it is back", async () => {
+  it("architecture 5: while the router is dead the edge answers so, and continues when it is back", async () => {
     const gone = exitOf(router.child)
     router.child.kill("SIGKILL")
     await gone

@@ -44,7 +44,7 @@ const isTooSlow = (text: string): void => {
 }
 
 describe("architecture 5: slow callers", () => {
-  it("architecture 5: a connection that says nothing is ended", async () => {
+  it("architecture 5: a silent connection is ended", async () => {
     isTooSlow(await (await openRaw(server)).closed())
   })
 
@@ -54,7 +54,7 @@ describe("architecture 5: slow callers", () => {
     isTooSlow(await dribble(connection, "x"))
   })
 
-  it("architecture 5: a body that never ends, however steadily it comes", async () => {
+  it("architecture 5: a body that never ends, however steadily it arrives", async () => {
     const connection = await openRaw(server)
     connection.socket.write(`${write}Content-Length: 10000\r\n\r\n{`)
     isTooSlow(await dribble(connection, " "))
@@ -66,7 +66,7 @@ describe("architecture 5: slow callers", () => {
     isTooSlow(await dribble(connection, "1\r\n \r\n"))
   })
 
-  it("architecture 5: a body that keeps its pace is waited for, however long it takes", async () => {
+  it("architecture 5: a body that keeps the minimum rate is waited for, however long it takes", async () => {
     const connection = await openRaw(server)
     connection.socket.write(`${write}Transfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n`)
     // About four times the minimum pace.
@@ -106,7 +106,7 @@ describe("architecture 5: slow callers", () => {
     assert.notInclude(text, " 408 ")
   })
 
-  it("architecture 5: a connection kept alive for nothing is ended without a word", async () => {
+  it("architecture 5: an idle connection that was kept alive is ended without an answer", async () => {
     const connection = await openRaw(server)
     connection.socket.write("GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n")
     const text = await connection.closed()
@@ -123,7 +123,7 @@ describe("architecture 5: slow callers", () => {
     }
   })
 
-  it("architecture 5: answers that nobody reads do not pile up", async () => {
+  it("architecture 5: unread answers do not accumulate", async () => {
     const strict = await startStubServer({ limits: { ...limits, stallMillis: 100 } })
     const reader = await openRaw(strict)
     reader.socket.pause()
@@ -136,7 +136,7 @@ describe("architecture 5: slow callers", () => {
     await strict.close()
   })
 
-  it("architecture 5: a service that takes longer than callers may is waited for", async () => {
+  it("architecture 5: the server waits for a service that takes longer than callers may", async () => {
     const release = Deferred.makeUnsafe<void>()
     server.stub.collateral = () => Effect.as(Deferred.await(release), collateralBooked)
     const running = server.call("POST", "/partner/v1/clients/41/collateral", { body: {} })

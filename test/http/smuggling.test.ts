@@ -113,7 +113,7 @@ describe.each([
   )
 
   it.each(["OPTIONS", "TRACE", "PATCH", "QUERY", "PURGE"])(
-    "A1-02, SC-PLT-03: %s is an unknown route, and its connection goes on",
+    "A1-02, SC-PLT-03: %s is an unknown route, and its connection stays open",
     async (verb) => {
       for (const path of ["/partner/v1/me", "/healthz", "/docs", "/operator/v1/x"]) {
         const answer = await target().call(verb, path)
@@ -133,7 +133,7 @@ describe.each([
   it.each([
     ["a read", `${me}Connection: Upgrade\r\nUpgrade: foo\r\n\r\n`],
     ["a write", `${write}Connection: Upgrade\r\nUpgrade: foo\r\nContent-Length: 2\r\n\r\n{}`]
-  ])("RFC 9112: %s that asks to upgrade is the last of its connection", async (_name, asking) => {
+  ])("RFC 9112: %s with an upgrade is the last of its connection", async (_name, asking) => {
     server.stub.collateral = () => Effect.succeed(collateralBooked)
     const connection = await openRaw(target())
     // Node drops the data that it has read behind such a request. If it came in two pieces, the second could count as a

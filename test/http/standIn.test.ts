@@ -22,7 +22,7 @@ class VouchersApi extends HttpApiGroup.make("vouchers").add(
   })
 ) {}
 
-describe("the stub server's stand-in of a feature", () => {
+describe("the stub server's substitute of a feature", () => {
   const withVouchers = async (use: (server: Running) => Promise<void>) => {
     const server = await startStubServer({ planted: [VouchersApi] })
     try {
@@ -33,7 +33,7 @@ describe("the stub server's stand-in of a feature", () => {
   }
   const path = (name: string) => `/partner/v1/${name}`
 
-  it("answers what its schemas can say, the same each time, and no foreign client", () =>
+  it("gives answers that its schemas allow, the same each time, and no foreign client", () =>
     withVouchers(async (server) => {
       const first = await server.call("GET", path("clients/41/voucher"))
       assert.strictEqual(first.status, 200)
@@ -42,7 +42,7 @@ describe("the stub server's stand-in of a feature", () => {
       assert.strictEqual((await server.call("GET", path("clients/42/voucher"))).status, 404)
     }))
 
-  it("keeps and replays a write's answer, which runs once", () =>
+  it("stores and replays a write's answer, which runs once", () =>
     withVouchers(async (server) => {
       const send = () => server.call("POST", path("vouchers"), { body: {}, headers: { "idempotency-key": "k" } })
       const [first, again] = [await send(), await send()]

@@ -116,7 +116,7 @@ describe("bytes", () => {
     assert.deepStrictEqual([refused.status, refused.headers["content-type"]], [401, "application/json"])
   })
 
-  it("A1-01: a parameter of the path is read by the name it has; what is no id names nothing", async () => {
+  it("A1-01: a parameter of the path is read by its name; a value that is no id names nothing", async () => {
     for (const [segment, id] of [
       ["7", 7],
       ["07", 0],
@@ -164,7 +164,7 @@ describe("streams", () => {
     await isEnded()
   })
 
-  it("a stream with nothing to send is not taken for a slow reader", async () => {
+  it("a stream with nothing to send does not count as a slow reader", async () => {
     const next = Deferred.makeUnsafe<void>()
     source = Stream.concat(
       Stream.succeed(text("data: 1\n\n")),
@@ -192,7 +192,7 @@ describe("streams", () => {
     assert.notInclude(received, end)
   })
 
-  it("what can't begin is refused as ever: nobody takes it for an answer that broke off", async () => {
+  it("a stream that can't begin is refused as any request: it can't be mistaken for an answer that broke off", async () => {
     source = Stream.fail(new Unavailable({ unknown: false })) as never
     const away = await server.call("GET", `${prefix}/csv`)
     assert.deepStrictEqual([away.status, codeOf(away), away.headers["retry-after"]], [503, 5030, "1"])

@@ -43,7 +43,7 @@ describe("doc 1, Limits: a body that is not read to its end ends the connection"
     ["the same on the operator surface", head("/operator/v1/x", "Content-Length: 99999999"), 4130],
     ["the same on a public route", head("/health", "Content-Length: 99999999"), 4130]
   ]
-  it.each(unread)("A1-02: %s: 413 says connection: close, and means it", async (_, bytes, code) => {
+  it.each(unread)("A1-02: %s: 413 sends connection: close, and the connection is closed", async (_, bytes, code) => {
     const text = await callRaw(server, bytes)
     assert.match(statusLine(text), / 413 /)
     assert.match(text, /\r\nconnection: close\r\n/i)
@@ -80,7 +80,7 @@ describe("doc 1, Limits: a body that is not read to its end ends the connection"
   })
 })
 
-describe("A1-02: what is left of a refused body is discarded within limits", () => {
+describe("A1-02: the rest of a refused body is discarded within limits", () => {
   const kibibyte = 1024
   const head = (key: string, length: number, method: string) =>
     `${method} /partner/v1/clients HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\nContent-Length: ${length}\r\n\r\n`
@@ -158,7 +158,7 @@ describe("A1-02: what is left of a refused body is discarded within limits", () 
   })
 
   const framings = ["Content-Length: 1048576", "Transfer-Encoding: chunked"] as const
-  it.each(framings)("a refusal whose connection ends says so: %s", async (framing) => {
+  it.each(framings)("a refusal whose connection ends has the header: %s", async (framing) => {
     const connection = await openRaw(server)
     const [path, ...rest] = head("pbk_unknown", 1024 * kibibyte, "POST")
       .split("\r\n")

@@ -129,7 +129,7 @@ describe("doc 3, Event catalogue: webhooks of the OpenAPI document", () => {
     assert.notInclude(JSON.stringify(webhooks), "DUPLICATE_PERSON")
   })
 
-  it("doc 3, Collateral report: each event has the status it stands for", () => {
+  it("doc 3, Collateral report: each event has its own status", () => {
     for (const [name, other] of [
       ["collateral.booked", "REFUSED"],
       ["collateral.refused", "BOOKED"]

@@ -119,7 +119,7 @@ describe.skipIf(!hasTool("script"))(`npm start${skipNote("script")}`, () => {
     await ended()
   }, 180_000)
 
-  it("another receiver takes the webhooks over, a failed delivery comes again with the same id, and the screen gets them back", async () => {
+  it("another receiver replaces the screen, a failed delivery arrives again with the same id, and the screen receives again when it ends", async () => {
     const report = (ref: string) =>
       bash(
         `curl -K .brokerage/demo.curl -d '{"partnerRef":"${ref}","direction":"DEPOSIT","amount":"250"}' ${/https:\S*collateral/.exec(screenOf(service))?.[0]}`

@@ -58,7 +58,7 @@ describe("sim partner listen", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("operator surface: for a person one line an event, and what it saw at the end", () =>
+  it.live("operator surface: a person gets one line an event, and a summary at the end", () =>
     Effect.gen(function* () {
       const { authority, ended, url } = yield* startListening("--fail", "1")
       yield* send(url, authority.ca, 12)
@@ -129,20 +129,22 @@ describe("sim partner listen", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("operator surface: nobody at the address is exit status 3, no authority to issue a certificate is 2", () =>
-    Effect.gen(function* () {
-      const { folder } = yield* localAuthority
-      const run = (...args: ReadonlyArray<string>) =>
-        Effect.promise(() =>
-          runRecorded(["sim", "partner", "listen", "--key", "pbk_test", "--url", "https://127.0.0.1:1", ...args])
-        )
-      assert.strictEqual((yield* run("--data-dir", folder)).status, exitStatus.unreachable)
-      const without = yield* run("--data-dir", join(folder, "none"))
-      assert.strictEqual(without.status, exitStatus.usage)
-      assert.match(without.stderr, /--tls-cert and --tls-key/)
-      writeFileSync(join(folder, "tls", "ca.key"), "no key")
-      assert.strictEqual((yield* run("--data-dir", folder)).status, exitStatus.usage)
-    }).pipe(Effect.scoped)
+  it.live(
+    "operator surface: no receiver at the address is exit status 3, no authority to issue a certificate is 2",
+    () =>
+      Effect.gen(function* () {
+        const { folder } = yield* localAuthority
+        const run = (...args: ReadonlyArray<string>) =>
+          Effect.promise(() =>
+            runRecorded(["sim", "partner", "listen", "--key", "pbk_test", "--url", "https://127.0.0.1:1", ...args])
+          )
+        assert.strictEqual((yield* run("--data-dir", folder)).status, exitStatus.unreachable)
+        const without = yield* run("--data-dir", join(folder, "none"))
+        assert.strictEqual(without.status, exitStatus.usage)
+        assert.match(without.stderr, /--tls-cert and --tls-key/)
+        writeFileSync(join(folder, "tls", "ca.key"), "no key")
+        assert.strictEqual((yield* run("--data-dir", folder)).status, exitStatus.usage)
+      }).pipe(Effect.scoped)
   )
 })
 
@@ -155,31 +157,33 @@ describe("the demo's receiver", () => {
       return { authority, service, run: (print: (text: string) => void) => demoReceiver({ ...options, print }) }
     })
 
-  it.live("serve --demo: shows signed events; started again it registers again and takes the new secret", () =>
-    Effect.gen(function* () {
-      const secrets = ["", "whs_first", "whs_second"]
-      const { authority, service, run } = yield* start((count) => registered(secrets[count] as string))
-      for (const round of [1, 2]) {
-        const sheet = paper()
-        const running = yield* Effect.forkChild(run((line) => sheet.print(`${line}\n`)))
-        const heading = yield* sheet.line(/^Webhooks/)
-        assert.strictEqual(heading, "Webhooks of the partner, received here, signature checked:")
-        const url = service.registrations[round - 1]?.url ?? ""
-        yield* send(url, authority.ca, round, { secret: secrets[round] as string })
-        const line = yield* sheet.line(new RegExp(`#${round} `))
-        assert.match(line, new RegExp(`^  [0-9:]{8}  collateral\\.booked  #${round}  client 3  250\\.000000$`))
-        yield* Fiber.interrupt(running)
-        const late = yield* Effect.exit(Effect.tryPromise(() => deliver(url, authority.ca, round)))
-        assert.isTrue(Exit.isFailure(late), "nobody listens any more")
-      }
-      assert.deepStrictEqual(
-        service.registrations.map(({ key }) => key),
-        ["pbk_demo", "pbk_demo"]
-      )
-    }).pipe(Effect.scoped)
+  it.live(
+    "serve --demo: shows signed events; when it is started again it registers again and uses the new secret",
+    () =>
+      Effect.gen(function* () {
+        const secrets = ["", "whs_first", "whs_second"]
+        const { authority, service, run } = yield* start((count) => registered(secrets[count] as string))
+        for (const round of [1, 2]) {
+          const sheet = paper()
+          const running = yield* Effect.forkChild(run((line) => sheet.print(`${line}\n`)))
+          const heading = yield* sheet.line(/^Webhooks/)
+          assert.strictEqual(heading, "Webhooks of the partner, received here, signature checked:")
+          const url = service.registrations[round - 1]?.url ?? ""
+          yield* send(url, authority.ca, round, { secret: secrets[round] as string })
+          const line = yield* sheet.line(new RegExp(`#${round} `))
+          assert.match(line, new RegExp(`^  [0-9:]{8}  collateral\\.booked  #${round}  client 3  250\\.000000$`))
+          yield* Fiber.interrupt(running)
+          const late = yield* Effect.exit(Effect.tryPromise(() => deliver(url, authority.ca, round)))
+          assert.isTrue(Exit.isFailure(late), "nobody listens any more")
+        }
+        assert.deepStrictEqual(
+          service.registrations.map(({ key }) => key),
+          ["pbk_demo", "pbk_demo"]
+        )
+      }).pipe(Effect.scoped)
   )
 
-  it.live("serve --demo: a refused registration is said and is no failure", () =>
+  it.live("serve --demo: a refused registration is reported and is no failure", () =>
     Effect.gen(function* () {
       const { run } = yield* start(() => [403, JSON.stringify(denied)])
       const sheet = paper()

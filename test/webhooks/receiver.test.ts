@@ -174,7 +174,7 @@ describe("the receiver", () => {
     assert.deepStrictEqual(answers({ duplicate: 0.5, fail: 1 }, 50).slice(1), answers({ duplicate: 0.5 }, 50).slice(1))
   })
 
-  it.live("SC-WHK-06: what was taken, its answer lost, comes again as a duplicate", () =>
+  it.live("SC-WHK-06: an accepted delivery whose answer was lost arrives again as a duplicate", () =>
     inWorld({ behaviour: misbehave({ duplicate: 1 }) }, ({ send, received }) =>
       Effect.gen(function* () {
         assert.isTrue(Exit.isFailure(yield* Effect.exit(send(1))))
@@ -190,23 +190,25 @@ describe("the receiver", () => {
     )
   )
 
-  it.live("SC-WHK-03: what is acknowledged too late for the sender was accepted: its retry is a duplicate", () =>
-    inWorld(
-      { behaviour: scripted([{ ...acknowledge, delayMillis: 3_600_000 }, acknowledge]) },
-      ({ send, received, arrival }) =>
-        Effect.gen(function* () {
-          const arrived = arrival()
-          const gaveUp = yield* Effect.forkChild(Effect.exit(send(1)))
-          yield* Effect.promise(() => arrived)
-          assert.isUndefined(gaveUp.pollUnsafe())
-          yield* Fiber.interrupt(gaveUp)
-          assert.strictEqual((yield* send(1)).status, 200)
-          assert.deepStrictEqual(
-            received.map(({ duplicate }) => duplicate),
-            [false, true]
-          )
-        })
-    )
+  it.live(
+    "SC-WHK-03: a delivery that is acknowledged too late for the sender was accepted: its retry is a duplicate",
+    () =>
+      inWorld(
+        { behaviour: scripted([{ ...acknowledge, delayMillis: 3_600_000 }, acknowledge]) },
+        ({ send, received, arrival }) =>
+          Effect.gen(function* () {
+            const arrived = arrival()
+            const gaveUp = yield* Effect.forkChild(Effect.exit(send(1)))
+            yield* Effect.promise(() => arrived)
+            assert.isUndefined(gaveUp.pollUnsafe())
+            yield* Fiber.interrupt(gaveUp)
+            assert.strictEqual((yield* send(1)).status, 200)
+            assert.deepStrictEqual(
+              received.map(({ duplicate }) => duplicate),
+              [false, true]
+            )
+          })
+      )
   )
 
   it.live("SC-WHK-04: --redirect answers 302 to a private address", () =>
@@ -306,7 +308,7 @@ describe("rotation of the secret (SC-WHK-01)", () => {
     )
   )
 
-  it.live("doc 3, PUT /webhook: what is signed with the new secret before the answer is here waits for it", () =>
+  it.live("doc 3, PUT /webhook: a delivery signed with the new secret before the answer arrives waits for it", () =>
     inWorld({}, ({ receiver, send }) =>
       Effect.gen(function* () {
         const answer = yield* Deferred.make<string>()

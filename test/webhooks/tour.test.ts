@@ -131,7 +131,7 @@ describe("brokerage tour", () => {
     assert.strictEqual(readFileSync(join(folder, "tour/statement.pdf")).subarray(0, 5).toString(), "%PDF-")
   }, 180_000)
 
-  it("names request and answer in a halted market, and plays as soon as it trades, whatever state the account is in", async () => {
+  it("names request and answer in a halted market, and plays as soon as it trades, in any state of the account", async () => {
     const done = async (...args: ReadonlyArray<string>) => {
       const { status, stdout, stderr } = await run(...args, "--yes", "--json")
       assert.deepStrictEqual([status, stderr], [exitStatus.done, ""], stdout)
