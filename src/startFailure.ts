@@ -95,9 +95,36 @@ const fileFaults = ["EACCES", "EDQUOT", "EIO", "EISDIR", "ENOSPC", "ENOTDIR", "E
 const isFileFault = (error: unknown): error is NodeJS.ErrnoException =>
   error instanceof Error && fileFaults.includes(String((error as NodeJS.ErrnoException).code))
 
+/** Faults of the disk by the codes and texts that files, PostgreSQL and its programs report, with the remedy. */
+const diskFaults: ReadonlyArray<readonly [RegExp, string]> = [
+  [
+    /\bENOSPC\b|\bEDQUOT\b|No space left on device|Disk quota exceeded|^53100$/m,
+    "The disk is full: make room, then start again."
+  ],
+  [/\bEROFS\b|Read-only file system/, "The disk is read-only: make it writable, then start again."]
+]
+/** The longest chain of causes that is searched. */
+const causesMost = 10
+
+/** The disk's fault behind an error, as a sentence; null: no cause names one. */
+const diskFaultOf = (error: unknown): string | null => {
+  let cause = error
+  for (let depth = 0; depth < causesMost && cause !== undefined && cause !== null; depth++) {
+    if (Cause.isCause(cause)) cause = Cause.squash(cause)
+    const { message, code, reason, cause: next } = cause as Readonly<Record<string, unknown>>
+    const text = `${String(message)}\n${String(code)}`
+    const found = diskFaults.find(([pattern]) => pattern.test(text))
+    if (found !== undefined) return found[1]
+    cause = next ?? reason
+  }
+  return null
+}
+
 const sentenceOf = (error: unknown): string => {
   if (isFileFault(error))
     return `A file of the data directory can not be used (${error.message}): check its kind, its rights and the free space, or name another --data-dir.`
   const { message, name } = error instanceof Error ? error : { message: String(error), name: "" }
-  return message.trim() === "" ? `The service can not start (${name || "unknown error"}).` : message
+  const sentence = message.trim() === "" ? `The service can not start (${name || "unknown error"}).` : message
+  const disk = diskFaultOf(error)
+  return disk === null ? sentence : `${sentence.replace(/[^.]$/, "$&.")} ${disk}`
 }

@@ -3,7 +3,8 @@
  * ends with status 1 (operator surface, rules for every command; Service).
  */
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
-import { Redacted } from "effect"
+import { Effect, Redacted } from "effect"
+import { Migrator } from "effect/sql"
 import { type ChildProcess, spawn } from "node:child_process"
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { type AddressInfo, createServer, type Server } from "node:net"
@@ -11,6 +12,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { exitStatus } from "../../cli/CliIo.ts"
 import type { Ran } from "../operator/operatorHarness.ts"
+import { explained } from "../../src/startFailure.ts"
 import { serveHere } from "../support/serveHere.ts"
 import { makeTestDatabase, type TestDatabase } from "../support/TestDatabase.ts"
 
@@ -111,6 +113,21 @@ describe("serve: the address of the listener", () => {
       "--database-url",
       databaseUrl()
     ))
+
+  it.each([
+    [
+      "a migration",
+      new Migrator.MigrationError({
+        kind: "Failed",
+        message: "A failed",
+        cause: { reason: { cause: { code: "53100" } } }
+      })
+    ],
+    ["a file", Object.assign(new Error("A failed."), { cause: new Error("ENOSPC: no space left on device, write") })]
+  ])("a full disk that stops %s, however deep the cause lies", async (_, error) => {
+    const { sentence } = await Effect.runPromise(Effect.flip(explained(Effect.fail(error))))
+    assert.strictEqual(sentence, "A failed. The disk is full: make room, then start again.")
+  })
 
   it("files that are not certificates", async () => {
     const [cert, key] = ["cert.pem", "key.pem"].map((name) => join(folder, name)) as [string, string]

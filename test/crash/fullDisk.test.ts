@@ -22,6 +22,7 @@ import { isDeep } from "../support/every.ts"
 import { hasTool, skipNote } from "../support/tools.ts"
 
 const isolated = ["--user", "--map-root-user", "--mount", "--", "sh", "-c"]
+const bin = resolve(import.meta.dirname, "../../bin/brokerage.mjs")
 const megabytes = 160
 const folder = Fs.mkdtempSync(join(tmpdir(), "brokerage-full-disk-"))
 const mount = `mount -t tmpfs -o size=${megabytes}m,mode=0700 none "${folder}"`
@@ -38,7 +39,6 @@ const start = async (): Promise<{
   readonly ready: Ready
   readonly log: () => string
 }> => {
-  const bin = resolve(import.meta.dirname, "../../bin/brokerage.mjs")
   const serve = `exec "${process.execPath}" "${bin}" serve --sandbox --json --port 0 --kill-at on-signal --data-dir "${folder}/data"`
   const child = spawn("unshare", [...isolated, `${mount} && ${serve}`], { stdio: ["ignore", "pipe", "pipe"] })
   let log = ""
@@ -212,6 +212,23 @@ describe.skipIf(!hasTool("mount"))(`a full disk${skipNote("mount")}`, { timeout:
     }
     Fs.rmSync(folder, { recursive: true, force: true })
   }, 60_000)
+
+  it.each([
+    ["full", "size=5m", /^error: .* The disk is full: make room, then start again\.\n$/],
+    ["read-only", "size=5m,ro", /^error: .* The disk is read-only: make it writable, then start again\.\n$/]
+  ])("a first start on a disk that is %s ends with a sentence that names it", async (_, options, sentence) => {
+    const place = `${folder}-first`
+    Fs.mkdirSync(place, { recursive: true })
+    const serve = `"${process.execPath}" "${bin}" serve --sandbox --port 0 --data-dir "${place}/data"`
+    const line = `mount -t tmpfs -o ${options} none "${place}" && exec ${serve}`
+    const child = spawn("unshare", [...isolated, line], { stdio: ["ignore", "ignore", "pipe"] })
+    let log = ""
+    child.stderr.on("data", (chunk: Buffer) => void (log += chunk.toString()))
+    const [status] = (await once(child, "close")) as [number | null]
+    Fs.rmdirSync(place)
+    assert.strictEqual(status, 1, log)
+    assert.match(log, sentence)
+  })
 
   it("architecture 8: writes get 503 while the disk is full; once there is room all are booked once and the books balance", async () => {
     assert.deepStrictEqual(new Set(await many("before", 20)), new Set([201]))
