@@ -2,6 +2,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { spawnSync } from "node:child_process"
 import { join } from "node:path"
+import { played } from "../support/every.ts"
 
 const root = join(import.meta.dirname, "../..")
 const run = (script: string, ...args: ReadonlyArray<string>) => {
@@ -9,11 +10,14 @@ const run = (script: string, ...args: ReadonlyArray<string>) => {
   return { status, stdout, stderr }
 }
 
-describe.each([
+/** Each script ends by the same code (scriptCommand.ts): `npm test` starts one of them. */
+const scripts = [
   ["scripts/simulate.ts", ["--seeds", "--seed", "--steps"]],
   ["scripts/crash.ts", ["--rounds", "--target", "--seed", "--rate", "--workers", "--outage"]],
   ["bench/main.ts", ["--quick", "--write", "--only", "--data-dir"]]
-])("%s", (script, options) => {
+] as const
+
+describe.each(played({ usual: scripts.slice(0, 1), deep: scripts }))("%s", (script, options) => {
   it("--help shows every option", () => {
     const { status, stdout, stderr } = run(script, "--help")
     assert.deepStrictEqual([status, stderr], [0, ""])

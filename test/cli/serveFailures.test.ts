@@ -14,6 +14,7 @@ import { exitStatus } from "../../cli/CliIo.ts"
 import type { Ran } from "../operator/operatorHarness.ts"
 import { explained } from "../../src/startFailure.ts"
 import { serveHere } from "../support/serveHere.ts"
+import { isDeep } from "../support/every.ts"
 import { makeTestDatabase, type TestDatabase } from "../support/TestDatabase.ts"
 
 const folder = mkdtempSync(join(tmpdir(), "brokerage-serve-failures-"))
@@ -74,8 +75,9 @@ const refusedBy =
     assert.deepStrictEqual(JSON.parse(json.stderr), { code: 5030, msg: sentence, error: sentence })
   }
 const refused = refusedBy(inThisProcess)
-/** One start for each group: all failing starts end at the same place of the process. */
+/** As a process: failing starts end at the same place, so `npm test` starts one, and a deep run one of each group. */
 const refusedAndEnded = refusedBy(inProcessOfItsOwn)
+const refusedAndEndedInDeep = isDeep ? refusedAndEnded : refused
 
 /** The test database's address with one change. */
 const databaseUrl = (change: (url: URL) => void = () => undefined): string => {
@@ -106,7 +108,7 @@ describe("serve: the address of the listener", () => {
     ))
 
   it("an address of another machine", () =>
-    refusedAndEnded(
+    refusedAndEndedInDeep(
       "192.0.2.1 is no address of this machine: name one of its own with --host (0.0.0.0 for all of them).",
       "--host",
       "192.0.2.1",
@@ -195,7 +197,7 @@ describe("serve: a data directory that can't be created", () => {
   it("with damaged encryption keys", async () => {
     const damaged = mkdtempSync(join(folder, "damaged-"))
     writeFileSync(join(damaged, "encryption.keys"), "1 short\n")
-    await refusedAndEnded(
+    await refusedAndEndedInDeep(
       "The encryption keys can not be used (a line of encryption.keys is not a key number and 32 bytes in base64): restore encryption.keys of the data directory from its backup.",
       "--data-dir",
       damaged,

@@ -12,6 +12,7 @@ import { Writable } from "node:stream"
 import { LineOutput, type LineStream } from "../../src/runtime/adapters/LineOutput.ts"
 import { readPostmasterPid } from "../../src/runtime/adapters/postmasterPid.ts"
 import { runRecorded } from "../operator/operatorHarness.ts"
+import { isDeep } from "../support/every.ts"
 import { makeTestDatabase } from "../support/TestDatabase.ts"
 
 const folder = Fs.mkdtempSync(join(tmpdir(), "brokerage-serve-output-"))
@@ -64,34 +65,38 @@ describe("a service whose output can't be written", () => {
     }
   }, 120_000)
 
-  it("a pipe whose reader has ended: the service works, and the next reader gets the number of missing lines", async () => {
-    const fifo = join(folder, "log")
-    assert.strictEqual(spawnSync("mkfifo", [fifo]).status, 0)
-    // Opened for reading and writing, so that neither end waits for the other.
-    const both = Fs.openSync(fifo, Fs.constants.O_RDWR)
-    const log = Fs.openSync(fifo, "w")
-    const dataDir = join(folder, "closed")
-    const { child, ended, ready } = serve(dataDir, "ignore", log)
-    Fs.closeSync(log)
-    Fs.closeSync(both)
-    await ready()
-    const cluster = join(dataDir, "postgres", "cluster")
-    const postmaster = readPostmasterPid(cluster)?.pid ?? 0
-    assert.isAbove(postmaster, 0)
-    // The death of the database causes log lines: the database runs again after two lines.
-    process.kill(postmaster, "SIGKILL")
-    await vi.waitFor(async () => assert.isAtLeast(droppedOf(await metricsOf(dataDir)), 2), 60_000)
-    assert.isNull(child.exitCode)
-    const reader = Fs.createReadStream(fifo, "utf8")
-    await new Promise((resolve) => reader.once("open", resolve))
-    child.kill("SIGTERM")
-    let text = ""
-    for await (const chunk of reader) text += String(chunk)
-    assert.strictEqual(await ended, 0)
-    const [, notice, line] = text.split("\n")
-    assert.match(notice ?? "", /level=WARN .*message="log lines could not be written" .*missing.*[0-9]/)
-    assert.match(line ?? "", /message="the service stops: it finishes the accepted requests first"/)
-  }, 120_000)
+  it.runIf(isDeep)(
+    "a pipe whose reader has ended: the service works, and the next reader gets the number of missing lines",
+    async () => {
+      const fifo = join(folder, "log")
+      assert.strictEqual(spawnSync("mkfifo", [fifo]).status, 0)
+      // Opened for reading and writing, so that neither end waits for the other.
+      const both = Fs.openSync(fifo, Fs.constants.O_RDWR)
+      const log = Fs.openSync(fifo, "w")
+      const dataDir = join(folder, "closed")
+      const { child, ended, ready } = serve(dataDir, "ignore", log)
+      Fs.closeSync(log)
+      Fs.closeSync(both)
+      await ready()
+      const cluster = join(dataDir, "postgres", "cluster")
+      const postmaster = readPostmasterPid(cluster)?.pid ?? 0
+      assert.isAbove(postmaster, 0)
+      // The death of the database causes log lines: the database runs again after two lines.
+      process.kill(postmaster, "SIGKILL")
+      await vi.waitFor(async () => assert.isAtLeast(droppedOf(await metricsOf(dataDir)), 2), 60_000)
+      assert.isNull(child.exitCode)
+      const reader = Fs.createReadStream(fifo, "utf8")
+      await new Promise((resolve) => reader.once("open", resolve))
+      child.kill("SIGTERM")
+      let text = ""
+      for await (const chunk of reader) text += String(chunk)
+      assert.strictEqual(await ended, 0)
+      const [, notice, line] = text.split("\n")
+      assert.match(notice ?? "", /level=WARN .*message="log lines could not be written" .*missing.*[0-9]/)
+      assert.match(line ?? "", /message="the service stops: it finishes the accepted requests first"/)
+    },
+    120_000
+  )
 })
 
 describe("LineOutput", () => {

@@ -7,14 +7,13 @@ import { afterAll, assert, beforeAll, describe, it, vi } from "@effect/vitest"
 import { setTimeout as pause } from "node:timers/promises"
 import { SeededRandom } from "../../simulator/partner/SeededRandom.ts"
 import { knockOut } from "../support/contractVenue.ts"
-import { isDeep } from "../support/every.ts"
 import type { RealService } from "../support/RealService.ts"
 import { type ContractWorld, makeContractWorld } from "./contractWorld.ts"
 import type { Trader } from "./tradeWorld.ts"
 
 const seed = Number(process.env["SEED"] ?? Date.now() % 1_000_000)
 const about = `seed ${seed}`
-const rounds = isDeep ? 4 : 2
+const rounds = 4
 
 let world: ContractWorld
 beforeAll(async () => {

@@ -8,7 +8,7 @@ import { afterAll, assert, beforeAll, describe, it, vi } from "@effect/vitest"
 import { Effect } from "effect"
 import { StatementModels } from "../../src/runtime/ports/StatementModels.ts"
 import { collateral, get } from "../support/Builders.ts"
-import { isDeep } from "../support/every.ts"
+import { isDeep, played } from "../support/every.ts"
 import { openScenario } from "../support/Scenario.ts"
 
 const { service, key, client, now, call } = await openScenario()
@@ -24,11 +24,14 @@ const money = async (clientId: number, partnerRef: string, amount: string) =>
   )
 const countOf = async (text: string): Promise<number> => Number((await query(text))[0]?.count)
 
+/** SQLSTATE of the fault, its name, and the piece that it meets. */
+const faults = [
+  ["53100", "a full disk", 1],
+  ["57014", "a statement that is cancelled", 2]
+] as const
+
 describe("a fault of the database in the middle of a build", () => {
-  it.each([
-    ["53100", "a full disk", 1],
-    ["57014", "a statement that is cancelled", 2]
-  ] as const)(
+  it.each(played({ usual: faults.slice(0, 1), deep: faults }))(
     "%s, %s: nothing is left, and the retry makes one row",
     async (code, _, number) => {
       const clientId = await client()

@@ -72,11 +72,12 @@ const processes = [
 /** Crash files that judge recorded books: nothing is killed in them. */
 const audits = ["test/crash/{balanceHistory,simPartner,tradeAudit,webhookAudit}.test.ts"]
 /**
- * Crash tests whose set-up alone takes a minute, and further members of a claim: the files of orders, contracts and
- * `statementBuild` play one in `npm test`.
+ * Crash tests whose set-up alone takes a minute, and further members of a claim, of which the files of orders, contracts,
+ * frozen traders and statement builds play one in `npm test`.
  */
 const deepCrashes = [
-  "test/crash/{closeOutFaultCrash,fundingFaultCrash,lyingVenue,personKeys,stakingFaultCrash,statementEndOfDay}.test.ts"
+  "test/crash/{cleanStop,closeOutFaultCrash,contractCrash,fundingFaultCrash,lyingVenue,personKeys,screeningPass}.test.ts",
+  "test/crash/{servicesAtOneVenue,stakingFaultCrash,statementEndOfDay,venueCrash}.test.ts"
 ]
 const fakeTimers = ["test/http/readBody.test.ts"]
 const threads = ["test/runtime/statement/processorTurns.test.ts"]
