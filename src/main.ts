@@ -9,7 +9,7 @@ import { hostname } from "node:os"
 import { type Demo, prepareDemo } from "./demo.ts"
 import { demoScreen } from "./demoScreen.ts"
 import { serveEdge } from "./edgeMain.ts"
-import { partnerFeatures } from "./http/features.ts"
+import { directFeatures, partnerFeatures } from "./http/features.ts"
 import { HttpServer } from "./http/HttpServer.ts"
 import { layerService } from "./http/layerService.ts"
 import { usualFourEyes } from "./http/api/operator/commands.ts"
@@ -191,6 +191,7 @@ const start = (
       const operatorApp = yield* makeOperatorApp
       const bound = yield* HttpServer.start({
         features: partnerFeatures,
+        direct: directFeatures,
         host: options.host,
         port: options.port,
         tls,

@@ -1,10 +1,11 @@
 /**
- * The features of the partner surface, one per group of the contract. The compiler rejects a missing one. Their services need
- * the runtime.
+ * The features of the partner surface and of the direct surface, one per group of each contract. The compiler rejects a
+ * missing one. Their services need the runtime.
  */
 import { type Effect, Layer } from "effect"
 import type { HttpApi, HttpApiGroup } from "effect/http-api"
-import type { PartnerPrincipal } from "../runtime/services/partners/Principal.ts"
+import type { DirectPrincipal, PartnerPrincipal } from "../runtime/services/partners/Principal.ts"
+import { type DirectApi, directPrefix } from "./api/direct/DirectApi.ts"
 import { partnerPrefix, type PartnerApi } from "./api/PartnerApi.ts"
 import { account } from "./handlers/account.ts"
 import { appropriateness } from "./handlers/appropriateness.ts"
@@ -12,6 +13,7 @@ import { barriers } from "./handlers/barriers.ts"
 import { clients } from "./handlers/clients.ts"
 import { collateral } from "./handlers/collateral.ts"
 import { deposits } from "./handlers/deposits.ts"
+import { directMarket } from "./handlers/direct/directMarket.ts"
 import { documents } from "./handlers/documents.ts"
 import { explain } from "./handlers/explain.ts"
 import type { Served } from "./handlers/feature.ts"
@@ -31,11 +33,9 @@ import { webhook } from "./handlers/webhook.ts"
 import { withdrawals } from "./handlers/withdrawals.ts"
 import { RouteTable } from "./middleware/routes.ts"
 
-/** The groups of the contract, without the public one (publicRoutes.ts). */
-type GroupName =
-  typeof PartnerApi extends HttpApi.HttpApi<infer _Id, infer Groups>
-    ? Exclude<HttpApiGroup.Identifier<Groups>, "system">
-    : never
+/** The groups of a contract, without the public one (publicRoutes.ts). */
+type GroupName<Api> =
+  Api extends HttpApi.HttpApi<infer _Id, infer Groups> ? Exclude<HttpApiGroup.Identifier<Groups>, "system"> : never
 
 const features = {
   profile,
@@ -60,7 +60,11 @@ const features = {
   orders,
   positions,
   margin
-} satisfies { readonly [Name in GroupName]: { readonly api: { readonly identifier: Name } } }
+} satisfies { readonly [Name in GroupName<typeof PartnerApi>]: { readonly api: { readonly identifier: Name } } }
+
+const ofDirect = {
+  market: directMarket
+} satisfies { readonly [Name in GroupName<typeof DirectApi>]: { readonly api: { readonly identifier: Name } } }
 
 type Needs<F> = F extends { readonly handlers: Effect.Effect<unknown, never, infer R> } ? R : never
 
@@ -74,4 +78,13 @@ export const partnerServices = Layer.mergeAll(profile.layer, ...Object.values(fe
 export const partnerRoutes = new RouteTable(
   partnerPrefix,
   partnerFeatures.map(({ api }) => api)
+)
+
+export const directFeatures: ReadonlyArray<Served<DirectPrincipal, Needs<(typeof ofDirect)[keyof typeof ofDirect]>>> =
+  Object.values(ofDirect)
+
+/** The route table of the direct surface, derived from its contract. */
+export const directRoutes = new RouteTable(
+  directPrefix,
+  directFeatures.map(({ api }) => api)
 )

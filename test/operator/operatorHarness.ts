@@ -9,7 +9,7 @@ import { join } from "node:path"
 import type { CliIo } from "../../cli/CliIo.ts"
 import { runCli } from "../../cli/runCli.ts"
 import { type OperatorRole, operatorRoles } from "../../src/http/api/operator/operatorTokens.ts"
-import { partnerFeatures } from "../../src/http/features.ts"
+import { directFeatures, partnerFeatures } from "../../src/http/features.ts"
 import { HttpServer } from "../../src/http/HttpServer.ts"
 import { operatorServices } from "../../src/http/operator/operatorFeatures.ts"
 import { makeOperatorApp } from "../../src/http/operator/OperatorServer.ts"
@@ -82,6 +82,7 @@ export const startOperatorService = async (options: ServiceOptions = {}) => {
       writeFileSync(caFile, tls.ca)
       const bound = yield* HttpServer.start({
         features: partnerFeatures,
+        direct: directFeatures,
         host: "127.0.0.1",
         port: 0,
         tls: { cert: tls.certificate, key: tls.key },

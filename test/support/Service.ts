@@ -8,7 +8,7 @@ import { mkdtempSync, rmSync } from "node:fs"
 import { Agent, request as httpsRequest } from "node:https"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { partnerFeatures } from "../../src/http/features.ts"
+import { directFeatures, partnerFeatures } from "../../src/http/features.ts"
 import { HttpServer } from "../../src/http/HttpServer.ts"
 import { layerService } from "../../src/http/layerService.ts"
 import { sampleOnboarding } from "../../src/machines/kyc/sampleOnboarding.ts"
@@ -96,6 +96,7 @@ export const startService = async (options: ServiceOptions = {}) => {
   const bound = await run(
     HttpServer.start({
       features: partnerFeatures,
+      direct: directFeatures,
       host: "127.0.0.1",
       port: 0,
       tls: { cert: tls.certificate, key: tls.key },

@@ -43,3 +43,6 @@ export const heavyRead = (
   const { with: parameter, ...time } = rules
   return { ...plain, ...time, heavy: { rows, ...(parameter === undefined ? {} : { with: parameter }) } }
 }
+
+/** Whether a route of the direct API answers without a credential (doc 1, Direct client API: access badges). */
+export const PublicRoute = Context.Reference<boolean>("brokerage/http/api/PublicRoute", { defaultValue: () => false })

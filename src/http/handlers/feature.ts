@@ -4,7 +4,7 @@
  */
 import type { Effect, Layer } from "effect"
 import type { HttpApiGroup } from "effect/http-api"
-import type { PartnerPrincipal, Principal } from "../../runtime/services/partners/Principal.ts"
+import type { DirectPrincipal, PartnerPrincipal, Principal } from "../../runtime/services/partners/Principal.ts"
 import type { Group } from "../middleware/routes.ts"
 import type { Endpoint, Handlers, Read, Write } from "./handler.ts"
 
@@ -36,3 +36,9 @@ export const feature = <G extends HttpApiGroup.Constraint, R, Out, E, In>(option
   // The operation's name connects handler and input from here on: the dispatcher passes each handler the input that the
   // handler's own endpoint decodes.
   options as unknown as Feature<PartnerPrincipal, R, G["identifier"], Layer.Layer<Out, E, In>>
+
+/** Makes a part of the direct surface; its services belong to the feature of the partner surface that has the same routes. */
+export const directFeature = <G extends HttpApiGroup.Constraint, R>(options: {
+  readonly api: G
+  readonly handlers: Effect.Effect<Handlers<G, DirectPrincipal>, never, R>
+}): Served<DirectPrincipal, R, G["identifier"]> => options as unknown as Served<DirectPrincipal, R, G["identifier"]>

@@ -19,10 +19,13 @@ export interface RateVerdict {
 
 const { windowMillis } = rateLimits
 
+/** The slots of a new window, a power of two. Most callers need few. */
+const fewSlots = 8
+
 /** One window: a ring of (millisecond, requests) pairs, oldest first. */
 export class RateWindow {
-  private times = new Float64Array(64)
-  private counts = new Float64Array(64)
+  private times = new Float64Array(fewSlots)
+  private counts = new Float64Array(fewSlots)
   private head = 0
   private length = 0
   private total = 0
@@ -93,6 +96,9 @@ export class RateWindow {
   }
 }
 
+/** The most addresses whose windows are kept. */
+const addressesMost = 100_000
+
 /** Up to this number of windows, idle ones are not removed. */
 const fewPrincipals = 1_024
 
@@ -123,6 +129,39 @@ export class RateWindows {
       if (read.isIdle(now) && trade.isIdle(now)) this.windows.delete(principal)
     }
     this.full = Math.max(fewPrincipals, this.windows.size * 2)
+  }
+}
+
+/**
+ * The windows of network addresses, for callers without a credential. At most `most` addresses are kept; the one that has
+ * been idle longest is dropped for a new one.
+ */
+export class AddressWindows {
+  private readonly windows = new Map<string, RateWindow>()
+  private readonly limit: number
+  private readonly most: number
+
+  /** `limit`: requests of one address in 60 seconds. */
+  constructor(limit: number, most = addressesMost) {
+    this.limit = limit
+    this.most = most
+  }
+
+  /** Counts a request of the network at `now` (Unix ms) unless its limit is used up. */
+  hit(network: string, now: number): RateVerdict {
+    const window = this.windows.get(network) ?? new RateWindow()
+    this.windows.delete(network)
+    if (this.windows.size >= this.most) {
+      const [idlest] = this.windows.keys()
+      if (idlest !== undefined) this.windows.delete(idlest)
+    }
+    this.windows.set(network, window)
+    return window.hit(now, this.limit)
+  }
+
+  /** The number of addresses with windows. */
+  get size(): number {
+    return this.windows.size
   }
 }
 

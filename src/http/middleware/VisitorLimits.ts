@@ -82,7 +82,7 @@ export class VisitorLimits {
 }
 
 /** An IPv4 address, or the /64 network of an IPv6 address: a host with one address of a /64 can use all of them. */
-const networkOf = (address: string): string => {
+export const networkOf = (address: string): string => {
   if (!ipaddr.isValid(address)) return ""
   const parsed = ipaddr.process(address)
   return parsed.kind() === "ipv4" ? parsed.toString() : (parsed as ipaddr.IPv6).parts.slice(0, 4).join(":")

@@ -9,7 +9,7 @@ import { parseId } from "../../machines/shared/Ids.ts"
 import { pageBudget } from "../../machines/shared/Limits.ts"
 import type { Noun } from "../../machines/shared/RefusalReason.ts"
 import { fieldsOf, isPathId, namedBy, noId, scanningFilters } from "../api/Parameters.ts"
-import { RouteRules } from "../api/RouteRules.ts"
+import { PublicRoute, RouteRules } from "../api/RouteRules.ts"
 import type { AnswerForm } from "./answers.ts"
 import { type Query, type QueryParameter, queryParametersOf, readerOf } from "./queries.ts"
 
@@ -19,6 +19,8 @@ export interface Route {
   readonly method: string
   readonly path: string
   readonly rules: RouteRules
+  /** True for a route that answers without a credential. */
+  readonly isPublic: boolean
   /** True when the path has the parameter `clientId`. */
   readonly ofClient: boolean
   readonly query: ReadonlyArray<QueryParameter>
@@ -150,11 +152,13 @@ const entryOf = (prefix: string, group: Group, endpoint: HttpApiEndpoint.Top): E
       return { name, isId, names: namedBy(ast), read: isId ? readId : Schema.decodeUnknownOption(readerOf(ast)) }
     })
   const fields = fieldsOf(endpoint.query)
+  const annotations = Context.merge(group.annotations, endpoint.annotations)
   const route = {
     operation,
     method: endpoint.method,
     path: `${prefix}${endpoint.path}`,
-    rules: Context.get(Context.merge(group.annotations, endpoint.annotations), RouteRules),
+    rules: Context.get(annotations, RouteRules),
+    isPublic: Context.get(annotations, PublicRoute),
     ofClient: endpoint.path.includes("/:clientId"),
     query: queryParametersOf(fields),
     scanning: fields.has("before") ? scanningFilters(fields) : null,

@@ -11,7 +11,13 @@ const hour = 60 * minute
 const day = 24 * hour
 
 /** Limits on the requests of each partner, and of each direct account, in a sliding window. */
-export const rateLimits = { readPerMinute: 600, tradePerMinute: 120, windowMillis: 60 * second } as const
+export const rateLimits = {
+  readPerMinute: 600,
+  tradePerMinute: 120,
+  /** Reads of one network address without a credential. */
+  publicPerMinute: 600,
+  windowMillis: 60 * second
+} as const
 
 /**
  * Timeout of a read by the class of its route, wall milliseconds. The read must complete its answer, or begin to send

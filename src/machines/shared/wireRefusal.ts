@@ -71,6 +71,11 @@ export const gateRefusals = {
   aborted: reasoned(400, 4000, "BODY_INCOMPLETE", "The request body ended early.")
 } as const satisfies Record<string, WireRefusal>
 
+/** Sentences of the direct API where they differ from those of partners. */
+export const directRefusals = {
+  unauthorized: wire(401, 4010, "A valid session or API key is required.")
+} as const satisfies Record<string, WireRefusal>
+
 /** The refusal 400 code 4000, with or without a sentence for each failing field. */
 export const invalid = (
   reason: Reason,

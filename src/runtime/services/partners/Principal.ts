@@ -24,7 +24,17 @@ export interface OperatorPrincipal {
   readonly caller: OperatorCaller
 }
 
-export type Principal = PartnerPrincipal | OperatorPrincipal
+/** A caller without a credential, on a public route of the direct API. Its limits belong to its network address. */
+export interface VisitorPrincipal {
+  readonly kind: "visitor"
+  readonly id: PrincipalId
+  readonly caller: null
+}
+
+/** A caller of the direct API. */
+export type DirectPrincipal = VisitorPrincipal
+
+export type Principal = PartnerPrincipal | OperatorPrincipal | VisitorPrincipal
 
 export const principalOfPartner = (caller: Caller): PartnerPrincipal => ({
   kind: "partner",
@@ -36,4 +46,11 @@ export const principalOfOperator = (caller: OperatorCaller): OperatorPrincipal =
   kind: "operator",
   id: `operator:${caller.keyId}`,
   caller
+})
+
+/** `network`: the caller's IPv4 address or IPv6 /64; empty when unknown. */
+export const principalOfVisitor = (network: string): VisitorPrincipal => ({
+  kind: "visitor",
+  id: `visitor:${network}`,
+  caller: null
 })

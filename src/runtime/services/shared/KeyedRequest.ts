@@ -7,8 +7,8 @@ import { isKept, type Rendered } from "../../../machines/shared/answerText.ts"
 import type { StoreAnswer } from "../../engine/mailbox/ActorHost.ts"
 import type { AnswerRow } from "../../tables/engine.ts"
 
-/** Stored with each reply, so the kinds `partner` and `operator` are never renamed. */
-export type PrincipalId = `partner:${number}` | `operator:${number}`
+/** Stored with each reply, so no kind is ever renamed. A visitor is named by its address, and no reply of its is stored. */
+export type PrincipalId = `partner:${number}` | `operator:${number}` | `visitor:${string}`
 
 export interface KeyedRequest {
   readonly principal: PrincipalId

@@ -1,0 +1,18 @@
+/** The contract of the direct API: the operator's own clients (doc 2, Direct client API summary). */
+import { HttpApi, OpenApi } from "effect/http-api"
+import { DirectMarketApi } from "./DirectMarketApi.ts"
+
+export const directPrefix = "/v1"
+export const directTitle = "Direct Client API"
+
+export class DirectApi extends HttpApi.make("direct")
+  .add(DirectMarketApi)
+  .prefix(directPrefix)
+  .annotateMerge(
+    OpenApi.annotations({
+      title: directTitle,
+      version: "1.0.0",
+      description:
+        "Clients of the operator itself trade on their own account. Money is a decimal string in the currency's scale; times are Unix milliseconds, UTC. Every answer carries X-Request-Id. This page is made from [/v1/openapi.json](/v1/openapi.json), which tools read."
+    })
+  ) {}
