@@ -1,10 +1,10 @@
 /**
- * Writes docs/openapi.json and docs/errors.md from the contract, and docs/refusals.md from the sources. With --check it writes nothing and fails if a file is not
+ * Writes docs/openapi.json, docs/openapi-direct.json and docs/errors.md from the contracts, and docs/refusals.md from the sources. With --check it writes nothing and fails if a file is not
  * current.
  */
 import { readdirSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
-import { openApiText } from "../src/http/openApiDocument.ts"
+import { directDocument, openApiText } from "../src/http/openApiDocument.ts"
 import { errorTable, reasonTable } from "../src/http/guides/errorTable.ts"
 import { meaningOf, unknownReasons } from "../src/machines/shared/RefusalReason.ts"
 
@@ -67,6 +67,7 @@ const refusalsText = (): string => {
 
 const files = [
   ["docs/openapi.json", openApiText()],
+  ["docs/openapi-direct.json", openApiText(directDocument())],
   ["docs/errors.md", errorsText()],
   ["docs/refusals.md", refusalsText()]
 ] as const

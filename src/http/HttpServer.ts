@@ -6,7 +6,7 @@
 import { Effect, type Scope } from "effect"
 import type { HttpServerRequest, HttpServerResponse } from "effect/http"
 import type { DirectPrincipal, PartnerPrincipal, Principal } from "../runtime/services/partners/Principal.ts"
-import { directPrefix } from "./api/direct/DirectApi.ts"
+import { directDocumentPath, directPrefix } from "./api/direct/DirectApi.ts"
 import { largestOperatorBody } from "./api/operator/commands.ts"
 import { atlasPrefix } from "./operator/atlas/atlasApp.ts"
 import { operatorPrefix } from "./api/OperatorApi.ts"
@@ -80,7 +80,8 @@ const start = <R>(options: HttpServerOptions<R>) =>
       return (request: HttpServerRequest.HttpServerRequest) => {
         const { url } = request
         if (under(url, partnerPrefix)) return dispatcher.handle(request)
-        if (ofDirect !== null && under(url, directPrefix)) return ofDirect.handle(request)
+        if (ofDirect !== null && under(url, directPrefix) && !under(url, directDocumentPath))
+          return ofDirect.handle(request)
         return under(url, operatorPrefix) || under(url, atlasPrefix) ? operator(request) : publicRoutes(request)
       }
     })

@@ -1,11 +1,12 @@
 /**
- * Builds the published OpenAPI document from the contract (/openapi.json, /partner/openapi.json, /docs). HttpApi makes almost
- * all of it. A transformation adds: numeric parameters as numbers (HttpApi describes their text form), objects that may gain
+ * Builds the published OpenAPI documents from the contracts: of partners (/openapi.json, /partner/openapi.json, /docs) and of
+ * the direct API (/v1/openapi.json, /docs/direct). HttpApi makes almost all of them. A transformation adds: numeric parameters as numbers (HttpApi describes their text form), objects that may gain
  * members (unknown fields are ignored, routes only gain fields), answer headers, examples of refusals, and webhooks (doc 1;
  * doc 3; A1-01).
  */
 import { Schema } from "effect"
-import { HttpApi, OpenApi } from "effect/http-api"
+import { HttpApi, type HttpApiGroup, OpenApi } from "effect/http-api"
+import { DirectApi } from "./api/direct/DirectApi.ts"
 import { PartnerApi } from "./api/PartnerApi.ts"
 import { guides } from "./guides/guides.ts"
 import { sandboxText } from "./api/sandboxText.ts"
@@ -35,9 +36,11 @@ const valuesOf = (schema: Schema.Top | undefined): Readonly<Record<string, JsonO
     : (Schema.toJsonSchemaDocument(Schema.toType(schema)).schema["properties"] as Record<string, JsonObject>)
 
 /** Parameter values by operation and by place (path or query). */
-const parameterValues = () => {
+const parameterValues = <Id extends string, Groups extends HttpApiGroup.Constraint>(
+  api: HttpApi.HttpApi<Id, Groups>
+) => {
   const found = new Map<string, Readonly<Record<string, Readonly<Record<string, JsonObject>>>>>()
-  HttpApi.reflect(PartnerApi, {
+  HttpApi.reflect(api, {
     onGroup: () => {},
     onEndpoint: ({ group, endpoint }) =>
       void found.set(`${group.identifier}.${endpoint.identifier}`, {
@@ -60,10 +63,10 @@ const rates = {
 
 const link = { Link: text('Only when there are more: where the list goes on, with rel="next" (RFC 8288).') }
 
-const headersOf = (status: number, secured: boolean, goesOn: boolean): JsonObject => ({
+const headersOf = (status: number, isLimited: boolean, goesOn: boolean): JsonObject => ({
   ...always,
   ...(goesOn && status === 200 ? link : {}),
-  ...(secured && (status < 300 || status === 429) ? rates : {}),
+  ...(isLimited && (status < 300 || status === 429) ? rates : {}),
   ...(status === 429 || status === 503 ? retry : {})
 })
 
@@ -124,7 +127,19 @@ const license = { name: "By agreement with the operator", identifier: "LicenseRe
 
 /** OpenAPI 3.1 with webhooks, which HttpApi's type lacks. */
 export interface OpenApiDocument extends OpenApi.OpenAPISpec {
-  readonly webhooks: Readonly<Record<string, object>>
+  readonly webhooks?: Readonly<Record<string, object>>
+}
+
+/** A contract with the parts of its document that HttpApi does not make. */
+interface Publication<Id extends string, Groups extends HttpApiGroup.Constraint> {
+  readonly api: HttpApi.HttpApi<Id, Groups>
+  /** Chapters after the description of the contract. */
+  readonly chapters: () => ReadonlyArray<string>
+  readonly webhooks: (() => Readonly<Record<string, object>>) | null
+  /** Whether the routes of an operation have a rate limit for each caller. */
+  readonly isLimited: (operation: OpenApi.OpenAPISpecOperation) => boolean
+  /** Completes the description of one operation. */
+  readonly complete: (operation: OpenApi.OpenAPISpecOperation) => void
 }
 
 /** Copies a parameter's description from its schema to the parameter, where tools read it. */
@@ -133,7 +148,10 @@ const describe = (parameter: Parameter): void => {
   if (found !== undefined) Object.assign(parameter, { description: found })
 }
 
-const published = (described: OpenApi.OpenAPISpec): OpenApiDocument => {
+const published = <Id extends string, Groups extends HttpApiGroup.Constraint>(
+  { api, chapters, webhooks, isLimited, complete }: Publication<Id, Groups>,
+  described: OpenApi.OpenAPISpec
+): OpenApiDocument => {
   const components = { ...described.components, examples: refusalExamples }
   const spec = {
     ...described,
@@ -141,16 +159,15 @@ const published = (described: OpenApi.OpenAPISpec): OpenApiDocument => {
       ...described.info,
       contact,
       license,
-      description: `${described.info.description}\n\n${guides()}\n\n${sandboxSection()}`
+      description: [described.info.description, ...chapters()].join("\n\n")
     },
     servers: [{ url: "/", description: "The service that serves this description" }],
     components,
-    webhooks: webhookItems(),
-    tags: [...described.tags, webhookTag]
+    ...(webhooks === null ? {} : { webhooks: webhooks(), tags: [...described.tags, webhookTag] })
   }
   open(spec)
   simplify(spec)
-  const values = parameterValues()
+  const values = parameterValues(api)
   for (const [path, item] of Object.entries(spec.paths)) {
     for (const method of methods) {
       const operation = item[method]
@@ -165,26 +182,52 @@ const published = (described: OpenApi.OpenAPISpec): OpenApiDocument => {
         values.get(operation.operationId)?.["query"]?.["after"] !== undefined ||
         operation.operationId === "statements.list"
       for (const [status, response] of Object.entries(operation.responses)) {
-        const headers = headersOf(Number(status), operation.security.length > 0, goesOn)
+        const headers = headersOf(Number(status), isLimited(operation), goesOn)
         Object.assign(response as object, { headers })
         const body = (response as Answer).content?.["application/json"]
         const examples = examplesOfRefusal(operation.operationId, method, path, Number(status))
         if (body !== undefined && Object.keys(examples).length > 0) Object.assign(body, { examples })
       }
-      describeStatements(operation.operationId, operation.responses)
+      complete(operation)
     }
   }
   withExamples(spec)
   return spec
 }
 
-/** The contract as published, in the document and on the reference page. */
+/** The contract of partners as published, in the document and on the reference page. */
 export const PublishedApi = PartnerApi.annotate(OpenApi.Transform, (described) =>
-  published(described as OpenApi.OpenAPISpec)
+  published(
+    {
+      api: PartnerApi,
+      chapters: () => [guides(), sandboxSection()],
+      webhooks: webhookItems,
+      isLimited: ({ security }) => security.length > 0,
+      complete: ({ operationId, responses }) => describeStatements(operationId, responses)
+    },
+    described as OpenApi.OpenAPISpec
+  )
 )
 
-/** The document as a plain value. Each call makes a copy, so the caller should keep it. */
+/** The contract of the direct API as published. Each operation shows which credentials may use it. */
+export const PublishedDirectApi = DirectApi.annotate(OpenApi.Transform, (described) =>
+  published(
+    { api: DirectApi, chapters: () => [], webhooks: null, isLimited: () => true, complete: badge },
+    described as OpenApi.OpenAPISpec
+  )
+)
+
+/** `x-access` is for tools; the reference page draws `x-badges`. */
+const badge = (operation: OpenApi.OpenAPISpecOperation): void => {
+  const access = "Public"
+  Object.assign(operation, { "x-access": access, "x-badges": [{ name: access }] })
+}
+
+/** The document of partners as a plain value. Each call makes a copy, so the caller should keep it. */
 export const openApiDocument = (): OpenApiDocument => OpenApi.fromApi(PublishedApi) as OpenApiDocument
+
+/** As `openApiDocument`, of the direct API. */
+export const directDocument = (): OpenApiDocument => OpenApi.fromApi(PublishedDirectApi) as OpenApiDocument
 
 /** Renders an object as JSON. Members down to `depth` have their own lines. */
 const linesOf = (value: unknown, depth: number): string =>
@@ -194,9 +237,8 @@ const linesOf = (value: unknown, depth: number): string =>
         .map(([name, member]) => `${JSON.stringify(name)}: ${linesOf(member, depth - 1)}`)
         .join(",\n")}\n}`
 
-/** The text that is served and stored in docs/openapi.json: one line per operation and component. */
-export const openApiText = (): string => {
-  const { paths, components, ...rest } = openApiDocument()
+/** The text of a document that is served and stored in docs: one line per operation and component. */
+export const openApiText = ({ paths, components, ...rest }: OpenApiDocument = openApiDocument()): string => {
   const head = Object.entries(rest).map(([name, member]) => `${JSON.stringify(name)}: ${JSON.stringify(member)}`)
   return `{\n${[...head, `"paths": ${linesOf(paths, 2)}`, `"components": ${linesOf(components, 2)}`].join(",\n")}\n}\n`
 }

@@ -10,6 +10,7 @@ import { HttpApiScalar } from "effect/http-api"
 import { hash } from "node:crypto"
 import { Health } from "../runtime/services/operations/system/Health.ts"
 import { publishedText } from "./publishedText.ts"
+import { directDocumentPath } from "./api/direct/DirectApi.ts"
 import { apiTitle, apiVersion } from "./api/PartnerApi.ts"
 import type { IncomingMessage, ServerResponse } from "node:http"
 import { refusalWith } from "./middleware/answers.ts"
@@ -59,22 +60,30 @@ const referenceLook = {
 }
 
 /** The HTML of the reference. Effect renders it only through a router, so a router is built and called once. */
-const renderReference = Effect.scoped(
-  Effect.gen(function* () {
+const renderReference = Effect.fnUntraced(
+  function* (of: "partner" | "direct") {
     const path = "/docs"
-    const { PublishedApi } = yield* Effect.promise(() => import("./openApiDocument.ts"))
-    const app = yield* HttpRouter.toHttpEffect(HttpApiScalar.layer(PublishedApi, { path, scalar: referenceLook }))
+    const { PublishedApi, PublishedDirectApi } = yield* Effect.promise(() => import("./openApiDocument.ts"))
+    const reference =
+      of === "partner"
+        ? HttpApiScalar.layer(PublishedApi, { path, scalar: referenceLook })
+        : HttpApiScalar.layer(PublishedDirectApi, { path, scalar: referenceLook })
+    const app = yield* HttpRouter.toHttpEffect(reference)
     const request = HttpServerRequest.fromWeb(new Request(`https://localhost${path}`))
     const { body } = yield* Effect.provideService(app, HttpServerRequest.HttpServerRequest, request)
     if (body._tag !== "Uint8Array") return yield* Effect.die(new Error("the reference was not rendered"))
     return new TextDecoder().decode(body.body)
-  })
-).pipe(Effect.orDie)
+  },
+  Effect.scoped,
+  Effect.orDie
+)
 
 interface Pages {
   readonly welcome: Page
   readonly document: Page
   readonly reference: Page
+  readonly directDocument: Page
+  readonly directReference: Page
 }
 
 let made: Promise<Pages> | null = null
@@ -86,13 +95,17 @@ let made: Promise<Pages> | null = null
 const pages = Effect.promise(
   () =>
     (made ??= Effect.runPromise(
-      Effect.map(renderReference, (html) => ({
+      Effect.map(Effect.all([renderReference("partner"), renderReference("direct")]), ([partner, direct]) => ({
         welcome: htmlPage(welcomePage(apiTitle)),
-        document: new Page(publishedText(), { "content-type": "application/json" }),
-        reference: htmlPage(html)
+        document: jsonPage(publishedText()),
+        reference: htmlPage(partner),
+        directDocument: jsonPage(publishedText("direct")),
+        directReference: htmlPage(direct)
       }))
     ))
 )
+
+const jsonPage = (text: string): Page => new Page(text, { "content-type": "application/json" })
 
 const htmlPage = (html: string): Page =>
   new Page(html, {
@@ -176,7 +189,13 @@ const routerRoutes = Effect.fnUntraced(function* (paged: (name: keyof Pages) => 
  * The routes of the site: the welcome page, the OpenAPI document and the reference. An edge serves them without a router.
  */
 const siteRoutes = (paged: (name: keyof Pages) => PublicRoute) =>
-  ({ "/": paged("welcome"), "/openapi.json": paged("document"), "/docs": paged("reference") }) satisfies PublicRoutes
+  ({
+    "/": paged("welcome"),
+    "/openapi.json": paged("document"),
+    "/docs": paged("reference"),
+    [directDocumentPath]: paged("directDocument"),
+    "/docs/direct": paged("directReference")
+  }) satisfies PublicRoutes
 
 /** The app of a router behind an edge: health and the document, without the site. */
 export const routerApp = (options: PublicRoutesOptions) =>
@@ -196,6 +215,7 @@ export const publicApp = (options: PublicRoutesOptions) =>
 const links = [
   ["/docs", "Reference", "guides, every route and webhook, and a console that sends requests"],
   ["/openapi.json", "Description", "the same as OpenAPI 3.1, for tools"],
+  ["/docs/direct", "Direct API", "the routes of the operator's own clients"],
   ["/healthz", "Health", "whether the service answers"]
 ] as const
 

@@ -1,5 +1,8 @@
-/** The published OpenAPI document, as `npm run generate` writes it; a test compares it with the contract (A1-01). */
+/** The published OpenAPI documents, as `npm run generate` writes them; a test compares them with the contracts (A1-01). */
 import { readFileSync } from "node:fs"
 
-/** Reads docs/openapi.json. To build the document from the contract takes half a second of each start. */
-export const publishedText = (): string => readFileSync(new URL("../../docs/openapi.json", import.meta.url), "utf8")
+const documents = { partner: "openapi.json", direct: "openapi-direct.json" } as const
+
+/** Reads a document from docs. To build the partners' document from the contract takes half a second of each start. */
+export const publishedText = (of: keyof typeof documents = "partner"): string =>
+  readFileSync(new URL(`../../docs/${documents[of]}`, import.meta.url), "utf8")

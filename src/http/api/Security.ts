@@ -30,3 +30,8 @@ export class PartnerKey extends HttpApiMiddleware.Service<PartnerKey>()("brokera
   },
   error: [Unauthorized, Forbidden, NotFound, RequestTimeout, TooLarge, TooManyRequests, InternalError, Unavailable]
 }) {}
+
+/** The answers that any route of the direct API may give before its own rules run. */
+export class DirectAccess extends HttpApiMiddleware.Service<DirectAccess>()("brokerage/http/api/DirectAccess", {
+  error: [TooManyRequests, InternalError, Unavailable]
+}) {}

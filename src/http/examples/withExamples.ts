@@ -28,7 +28,7 @@ interface Operation {
 type Items = Readonly<Record<string, Readonly<Record<string, Operation>>>>
 export interface Described {
   readonly paths: Items
-  readonly webhooks: Items
+  readonly webhooks?: Items
   readonly components: { readonly schemas: Readonly<Record<string, Node>>; examples?: Node }
 }
 
@@ -37,7 +37,7 @@ const schemaPlace = "#/components/schemas/"
 const examplePlace = "#/components/examples/"
 
 export const withExamples = (spec: object): void => {
-  const { paths, webhooks, components } = spec as Described
+  const { paths, webhooks = {}, components } = spec as Described
   const { operations, events } = recorded()
   const examples: Node = { ...components.examples }
   const show = (media: Media | undefined, name: string, summary: string, value: unknown): void => {
@@ -61,7 +61,7 @@ export const withExamples = (spec: object): void => {
   for (const [event, body] of Object.entries(events)) {
     show(mediaOf(webhooks[event]?.post?.requestBody), event, "As a scenario was told", body)
   }
-  components.examples = examples
+  components.examples = referenced(examples, [paths, webhooks])
   const shown = new Schemas(components.schemas)
   for (const operation of [...operationsOf(paths), ...operationsOf(webhooks)]) {
     for (const part of [operation.requestBody, ...Object.values(operation.responses)]) {
@@ -71,6 +71,12 @@ export const withExamples = (spec: object): void => {
       }
     }
   }
+}
+
+/** The examples to which the description refers: a contract with few routes needs few of the common ones. */
+const referenced = (examples: Node, parts: ReadonlyArray<Items>): Node => {
+  const text = JSON.stringify(parts)
+  return Object.fromEntries(Object.entries(examples).filter(([name]) => text.includes(`"${examplePlace}${name}"`)))
 }
 
 /**

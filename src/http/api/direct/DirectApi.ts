@@ -1,12 +1,16 @@
 /** The contract of the direct API: the operator's own clients (doc 2, Direct client API summary). */
 import { HttpApi, OpenApi } from "effect/http-api"
+import { DirectAccess } from "../Security.ts"
 import { DirectMarketApi } from "./DirectMarketApi.ts"
 
 export const directPrefix = "/v1"
+/** The address of the contract's description. */
+export const directDocumentPath = `${directPrefix}/openapi.json`
 export const directTitle = "Direct Client API"
 
 export class DirectApi extends HttpApi.make("direct")
   .add(DirectMarketApi)
+  .middleware(DirectAccess)
   .prefix(directPrefix)
   .annotateMerge(
     OpenApi.annotations({
