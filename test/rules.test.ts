@@ -15,7 +15,7 @@ const before = String.raw`(?<![\w.%+\\-]|[A-Z]\d )`
 const after = String.raw`(?![\w-]| [A-Z]\d\b)`
 
 /** A decision, a table of transitions, a formula, a scenario, an event or statement decision, or a case of a family. */
-const rule = String.raw`(?:A[123]-\d{2,3}|D(?:[1-9]|1\d|2[0-3])|F(?:[1-9]|[12]\d|3[01])|SC-[A-Z]{3}-\d{2}|(?:EVT|STS)-\d{1,2})`
+const rule = String.raw`(?:A[123]-\d{2,3}|D(?:[1-9]|1\d|2[0-3])|F(?:[1-9]|[12]\d|3[01])|SC-[A-Z]{3}-\d{2}|(?:DIR|EVT|STS)-\d{1,2})`
 const familyCase = String.raw`[A-Z][A-Z0-9]{1,5}-\d{3}`
 
 /** Names of the same form that are no rules. */

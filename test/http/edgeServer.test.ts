@@ -64,7 +64,7 @@ describe("architecture 5: what passes the edge", () => {
   })
 
   it("doc 1, What the service does: the pages are the edge's, and the router has none", async () => {
-    for (const path of ["/openapi.json", "/docs"]) {
+    for (const path of ["/openapi.json", "/docs", "/v1/openapi.json", "/docs/direct"]) {
       assert.strictEqual((await edge.call("GET", path, { key: null })).status, 200)
       assert.strictEqual((await router.call("GET", path, { key: null })).status, 404)
     }

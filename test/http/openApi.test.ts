@@ -8,9 +8,9 @@ import { HttpApiEndpoint } from "effect/http-api"
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
 import Ajv2020 from "ajv/dist/2020.js"
-import { openApiDocument, openApiText } from "../../src/http/openApiDocument.ts"
+import { directDocument, openApiDocument, openApiText } from "../../src/http/openApiDocument.ts"
 import { wireErrors } from "../../src/http/api/WireErrors.ts"
-import { partnerFeatures, partnerRoutes } from "../../src/http/features.ts"
+import { directRoutes, partnerFeatures, partnerRoutes } from "../../src/http/features.ts"
 import type { QueryParameter } from "../../src/http/middleware/queries.ts"
 import { report } from "./canned.ts"
 import { samplesOf } from "./standIn.ts"
@@ -239,8 +239,25 @@ describe("doc 1, Versioning: the OpenAPI document", () => {
     }
   })
 
-  it("docs/openapi.json equals the contract (run scripts/generateOpenApi.ts)", () => {
-    assert.strictEqual(readFileSync(join(import.meta.dirname, "../../docs/openapi.json"), "utf8"), openApiText())
+  it.each([
+    ["openapi.json", openApiDocument],
+    ["openapi-direct.json", directDocument]
+  ])("docs/%s equals the contract (run scripts/generateOpenApi.ts)", (file, document) => {
+    assert.strictEqual(readFileSync(join(import.meta.dirname, "../../docs", file), "utf8"), openApiText(document()))
+  })
+
+  it("each route of the direct API shows its access, its limit's headers and recorded examples", () => {
+    const direct = directDocument()
+    const operations = Object.values(direct.paths).flatMap(({ get }) => (get === undefined ? [] : [get]))
+    assert.lengthOf(operations, directRoutes.routes.length)
+    for (const { operationId, responses, ...operation } of operations) {
+      assert.propertyVal(operation, "x-access", "Public", operationId)
+      const found = responses as unknown as Responses
+      assert.containsAllKeys(found["200"]?.headers, ["RateLimit-Limit", "X-Request-Id"], operationId)
+      assert.containsAllKeys(found, ["200", "429", "503"], operationId)
+    }
+    const text = JSON.stringify(direct.paths)
+    for (const name of Object.keys(direct.components["examples" as never] as object)) assert.include(text, `/${name}"`)
   })
 })
 

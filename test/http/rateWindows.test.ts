@@ -1,7 +1,7 @@
 /** Rate limits: the exact sliding window and the figures in its answers (doc 1, Limits; A1-04, A1-05; RATE-001). */
 import { assert, afterAll, beforeAll, describe, it } from "@effect/vitest"
 import * as fc from "fast-check"
-import { RateWindow, RateWindows, wholeSeconds } from "../../src/http/middleware/RateWindows.ts"
+import { AddressWindows, RateWindow, RateWindows, wholeSeconds } from "../../src/http/middleware/RateWindows.ts"
 import { type Running, startStubServer } from "./stubServer.ts"
 
 const windowMillis = 60_000
@@ -61,6 +61,16 @@ describe("A1-05: the sliding window", () => {
     assert.isFalse(windows.hit("partner:2999", "read", 3_000_000, 1).allowed, "it called within the minute")
     assert.isTrue(windows.hit("partner:2999", "trade", 3_000_000, 1).allowed)
     assert.isTrue(windows.hit("operator:2999", "read", 3_000_000, 1).allowed, "another kind of principal")
+  })
+
+  it("keeps the windows of a bounded number of addresses: the one idle longest is dropped", () => {
+    const windows = new AddressWindows(1, 3)
+    for (const network of ["a", "b", "c", "a", "d"]) windows.hit(network, 1)
+    assert.strictEqual(windows.size, 3)
+    assert.deepStrictEqual(
+      ["a", "d", "b"].map((network) => windows.hit(network, 2).allowed),
+      [false, false, true]
+    )
   })
 
   it("A1-04: Retry-After is whole seconds, rounded up", () => {

@@ -4,7 +4,7 @@
  */
 import type { Effect, Layer } from "effect"
 import type { HttpApiGroup } from "effect/http-api"
-import type { DirectPrincipal, PartnerPrincipal, Principal } from "../../runtime/services/partners/Principal.ts"
+import type { PartnerPrincipal, Principal } from "../../runtime/services/partners/Principal.ts"
 import type { Group } from "../middleware/routes.ts"
 import type { Endpoint, Handlers, Read, Write } from "./handler.ts"
 
@@ -27,18 +27,21 @@ export interface Feature<P extends Principal, R, Name extends string, Services> 
 /** Returns the handlers unchanged; the compiler checks them against their group. */
 export const handlersOf = <G extends HttpApiGroup.Constraint>(_api: G, handlers: Handlers<G>): Handlers<G> => handlers
 
-/** Makes a feature of the partner surface; the compiler checks its handlers against its group. */
+/** Makes a part of the surface of `P`; the compiler checks its handlers against its group. */
+export const partOf = <P extends Principal, G extends HttpApiGroup.Constraint, R>(part: {
+  readonly api: G
+  readonly handlers: Effect.Effect<Handlers<G, P>, never, R>
+}): Served<P, R, G["identifier"]> =>
+  // The operation's name connects handler and input from here on: the dispatcher passes each handler the input that the
+  // handler's own endpoint decodes.
+  part as unknown as Served<P, R, G["identifier"]>
+
+/** Makes a feature of the partner surface with its services. */
 export const feature = <G extends HttpApiGroup.Constraint, R, Out, E, In>(options: {
   readonly api: G
   readonly layer: Layer.Layer<Out, E, In>
   readonly handlers: Effect.Effect<Handlers<G>, never, R>
-}): Feature<PartnerPrincipal, R, G["identifier"], Layer.Layer<Out, E, In>> =>
-  // The operation's name connects handler and input from here on: the dispatcher passes each handler the input that the
-  // handler's own endpoint decodes.
-  options as unknown as Feature<PartnerPrincipal, R, G["identifier"], Layer.Layer<Out, E, In>>
-
-/** Makes a part of the direct surface; its services belong to the feature of the partner surface that has the same routes. */
-export const directFeature = <G extends HttpApiGroup.Constraint, R>(options: {
-  readonly api: G
-  readonly handlers: Effect.Effect<Handlers<G, DirectPrincipal>, never, R>
-}): Served<DirectPrincipal, R, G["identifier"]> => options as unknown as Served<DirectPrincipal, R, G["identifier"]>
+}): Feature<PartnerPrincipal, R, G["identifier"], Layer.Layer<Out, E, In>> => ({
+  ...partOf<PartnerPrincipal, G, R>(options),
+  layer: options.layer
+})

@@ -3,11 +3,10 @@ import { Effect } from "effect"
 import { MarketReads } from "../../../runtime/services/market/MarketReads.ts"
 import type { DirectPrincipal } from "../../../runtime/services/partners/Principal.ts"
 import { DirectMarketApi } from "../../api/direct/DirectMarketApi.ts"
-import { directFeature } from "../feature.ts"
-import type { Handlers } from "../handler.ts"
+import { partOf } from "../feature.ts"
 import { marketHandlers } from "../market.ts"
 
-export const directMarket = directFeature({
+export const directMarket = partOf<DirectPrincipal, typeof DirectMarketApi, MarketReads>({
   api: DirectMarketApi,
-  handlers: Effect.map(MarketReads, (reads): Handlers<typeof DirectMarketApi, DirectPrincipal> => marketHandlers(reads))
+  handlers: Effect.map(MarketReads, marketHandlers)
 })
