@@ -157,7 +157,7 @@ describe("operator surface, a refused operator key", () => {
     ["the environment", [], { BROKERAGE_OPERATOR_KEY: "bok_x" }, "BROKERAGE_OPERATOR_KEY"],
     ["a file of the environment", [], { BROKERAGE_OPERATOR_KEY_FILE: keyFile }, `The operator key file ${keyFile}`]
   ])(
-    "from %s: people read its source and the way to another, programs the service's answer",
+    "from %s: a person reads its source and how to get another key, programs the service's answer",
     async (_, given, env, from) => {
       const { place, close } = await serverOf((__, response) =>
         response

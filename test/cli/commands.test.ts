@@ -47,7 +47,7 @@ describe("the command line and the operator contract", () => {
     assert.deepStrictEqual(missing, [], "neither cli/program.ts nor another command adds these commands")
   })
 
-  it("a piece of a command names one that is there, and is none of its own", () => {
+  it("a piece of a command names an existing command, which is no piece itself", () => {
     for (const [command, { partOf }] of operatorCommands) {
       if (partOf !== undefined) assert.isTrue(operatorCommands.get(partOf)?.partOf === undefined, command)
       if (partOf !== undefined) assert.isTrue(operatorCommands.has(partOf), command)

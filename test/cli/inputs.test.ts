@@ -68,7 +68,7 @@ describe("operator surface, times as people write them", () => {
     "2026-11-01T00:00\n"
   ])("%j is no moment", (text) => assert.isNull(parseMoment(text, "ago", noon)))
 
-  it("a date alone takes no duration, and an option names its form and keeps its limit", () => {
+  it("a date alone accepts no duration, and an option names its form and keeps its limit", () => {
     assert.isNull(parseDate("2h"))
     const { parseArg, description } = momentOption("--to <time>", "before", { latest: 1_000 })
     assert.match(description, /^before: 2h, 2026-11-01/)

@@ -50,7 +50,7 @@ const row = (schema: string, name: string, aliases: string, dobs: string, countr
   `"NK-1","${schema}","${name}","${aliases.replaceAll('"', '""')}","${dobs}","${countries}","Street 1; Town","P 1","EU - 1","","","EU-X","Test","2023-04-20T00:00:00","2026-11-20T00:00:00","2026-11-01T00:00:00"\n`
 
 describe("OpenSanctions, simple table", () => {
-  it("takes every name, date and country of persons, and counts the rest", async () => {
+  it("reads every name, date and country of persons, and counts the rest", async () => {
     const path = file(
       openSanctions +
         row("Person", "Ivo Zebrow", 'Иво Зебров;"Zebrow; the Elder"', "1961-02-03;1962", "ru;gb-sct") +
@@ -278,7 +278,7 @@ const regulation =
   '<regulation regulationType="amendment" programme="IRQ" logicalId="348"><publicationUrl>http://x</publicationUrl></regulation>'
 
 describe("European Union", () => {
-  it("takes names, birth dates and citizenships of persons", async () => {
+  it("reads names, birth dates and citizenships of persons", async () => {
     const path = eu(
       `<sanctionEntity designationDetails="" unitedNationId="" euReferenceNumber="EU.1.1" logicalId="13">${regulation}<subjectType code="person" classificationCode="P"/>
        <nameAlias firstName="Ivo" middleName="" lastName="Zebrow" wholeName="Ivo Zebrow &amp; Son" function="" gender="M" title="" nameLanguage="" strong="true" regulationLanguage="en" logicalId="17"><regulationSummary regulationType="amendment"/></nameAlias>
@@ -353,7 +353,7 @@ const un = (individuals: string): string =>
   )
 
 describe("United Nations", () => {
-  it("takes the four names, the original script, aliases in their lists and brackets, dates of each kind", async () => {
+  it("reads the four names, the original script, aliases in their lists and brackets, dates of each kind", async () => {
     const { lines, report } = await read(
       un(`<INDIVIDUAL><DATAID>1</DATAID><FIRST_NAME>IVO</FIRST_NAME><SECOND_NAME>PETER</SECOND_NAME><THIRD_NAME/><FOURTH_NAME>ZEBROW</FOURTH_NAME>
         <NAME_ORIGINAL_SCRIPT>إيفو (Ivo; Iwo)</NAME_ORIGINAL_SCRIPT><NATIONALITY><VALUE>Iran (Islamic Republic of)</VALUE></NATIONALITY>
@@ -382,7 +382,7 @@ describe("United Nations", () => {
     assert.deepStrictEqual([lines, report.unreadAt], [["SANCTIONS|IVO||"], ["line 3, dob"]])
   })
 
-  it("leaves out a person without a name if it is allowed to", async () => {
+  it("leaves out a person without a name if that is allowed", async () => {
     const path = un("<INDIVIDUAL><DATAID>1</DATAID></INDIVIDUAL><INDIVIDUAL><FIRST_NAME>IVO</FIRST_NAME></INDIVIDUAL>")
     assert.include(await refused(path), "line 3: The name is required.")
     assert.deepStrictEqual((await read(path, { badLines: 1 })).report.badLines, ["line 3"])

@@ -128,7 +128,7 @@ describe("operator surface, exit status 2: a text that can name no object", () =
     ["swap show S-7", "S-7"],
     ["closeout show CO-7", "CO-7"],
     ["order show 7", "7"]
-  ])("%s takes the prefix of its kind, and the id alone", async (line, passed) => {
+  ])("%s accepts the prefix of its kind, and the id alone", async (line, passed) => {
     const { part, command } = { part: 0, command: places.find(({ path }) => line.startsWith(path))?.command }
     const [argument] = command?.registeredArguments.slice(part) ?? []
     assert.strictEqual(argument?.parseArg?.(line.split(" ")[2] ?? "", undefined), passed)

@@ -156,7 +156,7 @@ describe("operator surface, --output", () => {
     assert.isFalse(existsSync(path))
   })
 
-  it("a regular file is replaced with --yes, by one that only its owner can read; leftovers of a killed export do no harm", async () => {
+  it("a regular file is replaced with --yes, by one that only its owner can read; leftovers of a killed export have no effect", async () => {
     const path = join(folder, "books.csv")
     for (const name of [path, `${path}.part`]) writeFileSync(name, "mine", { mode: 0o644 })
     assert.strictEqual((await service.unsure(exporting(path))).status, exitStatus.refused)

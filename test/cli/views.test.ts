@@ -184,7 +184,7 @@ describe("operator surface, human output", () => {
     assert.include(render(view, plainScreen), "since 2026-11-27 12:05:09.007Z, until 5")
   })
 
-  it("a short time has its date if it is not of today", () => {
+  it("a short time has its date if it is not today's", () => {
     const [today, old] = [new Date(), new Date(2001, 1, 3, 4, 5, 6)]
     const shown = ([today, old] as const).map((date) =>
       render(text(richText`${new Moment(date.getTime(), "brief")}`), { ...plainScreen, times: "short" })

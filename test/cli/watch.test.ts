@@ -292,7 +292,7 @@ arrows: select   Enter: confirm   x: re…`
     assert.strictEqual(shown.at(-1), "y: carry it out   n: cancel   arrows: scroll")
   })
 
-  it("an unavailable service and a break in the books come first; at any size no line is longer than the screen", () => {
+  it("an unavailable service and a break in the books are listed first; at any size no line is longer than the screen", () => {
     const away = disconnected(disconnected(begin(many), "The service can not be reached.", noon - 5_000), "x", noon)
     assert.match(frame(away, 80, 23), /^AWAY since 11:59:55Z: x Retrying\./)
     assert.include(frame(away, 80, 23), "1 failed   last data")

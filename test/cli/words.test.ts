@@ -160,7 +160,7 @@ describe("operator surface, one term for one thing", () => {
       "3.00 EUR",
       "Cash of ACME-00000005: 1.00 EUR -> 3.00 EUR (ledger transaction 9)"
     ]
-  ])("%s says what changed in the reader's words", (action, object, before, after, said) => {
+  ])("%s states the change in the reader's words", (action, object, before, after, said) => {
     const answer = {
       approvalId: 7,
       result: { clientId: 5, clientUid: "ACME-00000005" },

@@ -176,13 +176,13 @@ describe("the checker of balance histories", () => {
     const step = (coin: number, start: number, end: number): Step => ({ coin, to: "cash", start, end })
     const read = (start: number, end: number, amount: bigint): Read => ({ start, end, balances: cash(amount) })
 
-    it("concurrent reads may not each lack what the other has", () => {
+    it("concurrent reads may not each lack the other's step", () => {
       const steps = [step(0, 1, 20), step(1, 2, 21)]
       assert.isNotEmpty(faultsOf({ coins: two, steps, reads: [read(3, 10, 1n), read(4, 11, 2n)] }))
       assert.isEmpty(faultsOf({ coins: two, steps, reads: [read(3, 10, 1n), read(4, 11, 3n)] }))
     })
 
-    it("no read goes back behind an earlier one, even while the step is in flight", () => {
+    it("no read shows an earlier state than a previous one, even while the step is in flight", () => {
       const steps = [step(0, 1, 20)]
       assert.isNotEmpty(faultsOf({ coins: two, steps, reads: [read(2, 3, 1n), read(4, 5, 0n)] }))
       assert.isEmpty(faultsOf({ coins: two, steps, reads: [read(2, 3, 0n), read(4, 5, 1n)] }))

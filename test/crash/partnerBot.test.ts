@@ -37,7 +37,7 @@ const stub = (options: { readonly seed: number; readonly faults: number; readonl
 
 describe("sim partner run", () => {
   it.live(
-    "SC-ONB-17: tolerates every fault of the network: repeats each key until it is acknowledged, loses and doubles nothing",
+    "SC-ONB-17: tolerates every fault of the network: repeats each key until it is acknowledged, loses nothing and writes nothing twice",
     () =>
       Effect.gen(function* () {
         const service = yield* stub({ seed: 11, faults: 0.3, mistake: "none" })

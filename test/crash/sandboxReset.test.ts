@@ -112,7 +112,7 @@ afterAll(async () => {
 })
 
 describe("sim reset", { timeout: 180_000 }, () => {
-  it("starts again in the same process at the same address: partners, clients, time and venue are gone, operator keys stay", async () => {
+  it("starts again in the same process at the same address: partners, clients, time and venue are new, operator keys stay", async () => {
     const before = serviceFile()
     const key = await live("OLD")
     const operators = await service.done("operator", "list")

@@ -204,7 +204,7 @@ describe("explain", () => {
     }
   )
 
-  it("writes nothing and takes no reference; a READ key may use it, and no partner for another partner's client", async () => {
+  it("writes nothing and claims no reference; a READ key may use it, and no partner for another partner's client", async () => {
     const { partnerId } = await service.partner({ code: "EXREAD" }, "READ").then(async (read) => ({ ...read }))
     assert.isAbove(partnerId, 0)
     const reader = await service.partner({ code: "EXREAD2" }, "READ")

@@ -93,7 +93,7 @@ describe("A1-51: one key, one order, one execution", () => {
     assert.strictEqual(world.venue.came.get(`O-${orderId}-c1`), 1)
   }, 60_000)
 
-  it("A1-53: a key whose first process died without an answer gets its order, whatever the market is by then", async () => {
+  it("A1-53: a key whose first process died without an answer gets its order, in any state of the market by then", async () => {
     const clientId = await trader()
     const first = await place(clientId, bid, keyed(clientId))
     await query(

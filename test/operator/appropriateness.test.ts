@@ -107,7 +107,7 @@ describe("operator surface, appropriateness", () => {
   })
 })
 
-describe("operator surface, machine inspect of what a level rests on", () => {
+describe("operator surface, machine inspect of the answers behind a level", () => {
   it("A3-45: each MiFID block shows who wrote it, the other blocks don't, and the assessment shows no answers", async () => {
     const clientId = await service.client(key)
     const submission = await service.done(["sim", "answers", "WARN"])

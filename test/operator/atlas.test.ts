@@ -52,7 +52,7 @@ beforeAll(async () => {
 afterAll(() => service.stop())
 
 describe("operator surface, atlas", () => {
-  it("a link opens it once it is signed, and the key is in no address", async () => {
+  it("a link opens it once it is signed, and no address contains the key", async () => {
     const link = await linkOf("SUPPORT")
     assert.notInclude(link.href, service.keys.SUPPORT)
     const { status, headers, body } = await get(`${link.pathname}${link.search}`)
@@ -121,7 +121,7 @@ describe("operator surface, atlas", () => {
     assert.strictEqual(wrong.status, 400)
   })
 
-  it("a client that waits is found with its names, its way, what can happen next and by whom", async () => {
+  it("a waiting client is found with its names, its path, its possible next steps and their actors", async () => {
     const cookie = await cookieOf(await linkOf("SUPPORT"))
     const counts = JSON.parse((await get("/atlas/counts", { cookie })).body)
     assert.strictEqual(counts.role, "SUPPORT")
@@ -146,7 +146,7 @@ describe("operator surface, atlas", () => {
     assert.includeMembers([...related], ["kycPackage", "verificationBlock", "case"])
   })
 
-  it("Four eyes: an approval and what it is about lead to each other; roles are its command's, and a second key is named", async () => {
+  it("Four eyes: an approval and its object link to each other; roles are its command's, and a second key is named", async () => {
     const line = ["ledger", "adjust", String(clientId), "--currency", "USDC", "--amount", "1", "--reason", "r"]
     const { approvalId } = await service.done(line, "FINANCE")
     const cookie = await cookieOf(await linkOf())
@@ -273,7 +273,7 @@ describe("operator surface, atlas", () => {
     assert.strictEqual((await get("/atlas/counts", { cookie })).status, 401)
   })
 
-  it("ten thousand objects in a state come in pages, oldest first, by the command line too", async () => {
+  it("ten thousand objects in a state are listed in pages, oldest first, by the command line too", async () => {
     await query(
       service,
       `INSERT INTO recon_breaks SELECT (jsonb_populate_record(NULL::recon_breaks, to_jsonb(b) || jsonb_build_object('id', 1000000 + n))).*
@@ -326,7 +326,7 @@ describe("operator surface, atlas", () => {
   })
 })
 
-describe("the way of an object", () => {
+describe("the path of an object", () => {
   it("D14: a delivery after eight attempts has eight, and its redelivery", () => {
     const { machine } = machines.webhookDelivery
     let row: { readonly state: string; readonly context: unknown } = begin(machine, { nextAt: 0, attempts: 0 })
@@ -366,7 +366,7 @@ describe("the way of an object", () => {
     assert.strictEqual(`${step?.event} to ${step?.to}`, said)
   })
 
-  it("every event says who makes it, by commands and routes that there are", () => {
+  it("every event names its actor, by existing commands and routes", () => {
     const { paths } = JSON.parse(readFileSync(new URL("../../docs/openapi.json", import.meta.url), "utf8"))
     for (const kind of kinds)
       for (const event of Object.keys(movers[kind])) {
@@ -397,7 +397,7 @@ describe.skipIf(!hasTool("chromium"))(`the atlas in a browser${missing}`, () => 
   }, 120_000)
   afterAll(() => browser.close())
 
-  it("the printed link leads to a client that waits, and to its way, by keyboard", async () => {
+  it("the printed link leads to a waiting client, and to its path, by keyboard", async () => {
     await page.goto((await linkOf()).href)
     await page.waitForURL("**/atlas")
     await page.locator('figure[data-kind="client"] a.open').click()
@@ -416,13 +416,13 @@ describe.skipIf(!hasTool("chromium"))(`the atlas in a browser${missing}`, () => 
     await row.waitFor()
   }, 120_000)
 
-  it("how long it has waited goes by the service's clock", async () => {
+  it("its waiting time follows the service's clock", async () => {
     const age = page.locator("#panel tbody tr", { hasText: hostile }).locator("[data-since]")
     await service.done(["sim", "clock", "advance", "3h"])
     await age.filter({ hasText: "3 h" }).waitFor()
   }, 120_000)
 
-  it("what happens to it is seen while it is followed", async () => {
+  it("its events appear while it is followed", async () => {
     await page.locator("#panel tbody tr", { hasText: hostile }).locator("a").click()
     await page.locator("#panel ol li", { hasText: "ONBOARD" }).waitFor()
     await service.done(["kyc", "clear", String(clientId), "--note", "seen"], "COMPLIANCE")
@@ -439,7 +439,7 @@ describe.skipIf(!hasTool("chromium"))(`the atlas in a browser${missing}`, () => 
     [1280, 800],
     [1024, 700]
   ])(
-    "of the largest machine nothing is cut off: it is scrolled and dragged, %i x %i",
+    "the largest machine is shown completely: it is scrolled and dragged, %i x %i",
     async (width, height) => {
       await page.setViewportSize({ width, height })
       await page.goto(`${service.url}/atlas#/order`)
@@ -470,7 +470,7 @@ describe.skipIf(!hasTool("chromium"))(`the atlas in a browser${missing}`, () => 
     120_000
   )
 
-  it("ten thousand objects are gone through page by page", async () => {
+  it("ten thousand objects can be read page by page", async () => {
     await page.goto(`${service.url}/atlas#/reconBreak/OPEN`)
     const first = page.locator("#panel tbody tr td a").first()
     const rows = page.locator("#panel tbody tr")
@@ -485,7 +485,7 @@ describe.skipIf(!hasTool("chromium"))(`the atlas in a browser${missing}`, () => 
     assert.strictEqual(await first.textContent(), oldest)
   }, 120_000)
 
-  it("a service that goes away is said, and resumed", async () => {
+  it("a lost service is shown, and the view continues when it is back", async () => {
     await page.route("**/atlas/counts", (route) => route.abort())
     await page.locator("#trouble", { hasText: "does not answer" }).waitFor()
     await page.unroute("**/atlas/counts")

@@ -62,7 +62,7 @@ describe("A1-01: operator paths", () => {
   })
 })
 
-describe("operator surface, rules: a command that requires no field takes no body", () => {
+describe("operator surface, rules: a command that requires no field accepts no body", () => {
   const call = (path: string, raw: string, key = service.keys.ADMIN) => request("POST", `/${path}`, { key, raw })
 
   it("POST without a body is POST with {}", async () => {
@@ -103,7 +103,7 @@ describe("operator surface, rules: a command that requires no field takes no bod
   })
 })
 
-describe("operator surface, rules: a body is JSON whatever it is called", () => {
+describe("operator surface, rules: a body is JSON whatever its content type", () => {
   it.each([{}, { "content-type": "text/plain" }, { "content-type": "application/x-www-form-urlencoded" }])(
     "with headers %j a command is judged like any other",
     async (headers) => {

@@ -59,7 +59,7 @@ describe("operator surface, break", () => {
   it("the statuses the command line offers are the break's", () =>
     assert.deepStrictEqual(tokens.breakStatuses, breakStatuses))
 
-  it("SC-CUS-08: a break pauses approvals until it is closed, whichever way its scope is named; new requests are accepted", async () => {
+  it("SC-CUS-08: a break pauses approvals until it is closed, however its scope is named; new requests are accepted", async () => {
     for (const scope of ["ALL", "BREAK", `partner:${partner.partnerId}`, uid, `client:${clientId}`]) {
       const opened = await service.done(open(scope), "FINANCE")
       assert.deepInclude(opened, { status: "OPEN", amount: "-12.500000", pausesMoneyOut: true, closedAt: null })
@@ -107,7 +107,7 @@ describe("operator surface, break", () => {
     assert.strictEqual((await approve(requestId)).status, 0)
   })
 
-  it("a break that a client's own turn opens waits in the queue at once, until it is closed", async () => {
+  it("a break that a client's own turn opens is in the queue at once, until it is closed", async () => {
     const waiting = async () => (await service.done(["queue", "--kind", "break"])).waiting
     assert.deepStrictEqual(await waiting(), [])
     const by = { role: "SYSTEM", keyLabel: "t", requestId: "t", actor: "system:venue" }

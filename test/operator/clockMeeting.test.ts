@@ -46,7 +46,7 @@ const eventually = (assertion: () => Promise<void>) => vi.waitFor(assertion, { t
 const setAside = async (service: OperatorService) => (await service.done(["venue", "quarantine", "list"])).events
 
 describe("clocks that are apart", { timeout: 60_000 }, () => {
-  it("C4: a service follows a venue that another service has moved; messages of the venue on the way are accepted", async () => {
+  it("C4: a service follows a venue that another service has moved; messages of the venue in flight are accepted", async () => {
     const { there, service } = await opened()
     const client = await service.client((await service.partner({ code: "MEET" })).key)
     const probe = ["sim", "venue", "probe", String(client)]
@@ -66,7 +66,7 @@ describe("clocks that are apart", { timeout: 60_000 }, () => {
     assert.strictEqual(Number(stamp?.n), await offset(service))
   })
 
-  it("C4: a venue that an advance did not reach gets it again until it is there, then no more", async () => {
+  it("C4: a venue that an advance did not reach is advanced again until it is there, then no more", async () => {
     const { there, script, service } = await opened()
     let isFrozen = true
     /** Whether the venue has answered twice: to the jump, and to the last command of the advance. */

@@ -388,7 +388,7 @@ describe("custody change while writes are queued", () => {
     assert.deepStrictEqual(await brokenInvariants(service), [])
   })
 
-  it("two changes at once: one is made, the other learns that it is already", async () => {
+  it("two changes at once: one is made, the other is answered that the change is already made", async () => {
     const firm = await partnerFirm("TWICE")
     const both = await Promise.all([
       service.cli(custody("TWICE", "BROKER")),

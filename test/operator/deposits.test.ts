@@ -129,7 +129,7 @@ describe("operator surface, deposit", () => {
     assert.deepStrictEqual([ran.status, ran.refusal.code], [1, 4004])
   })
 
-  it("without --json a list is a table, and a confirmation comes first", async () => {
+  it("without --json a list is a table, and a confirmation is requested first", async () => {
     const noticeId = await filed()
     const shown = await runRecorded(["deposit", "list", ...service.connection("FINANCE")])
     assert.include(shown.stdout, "12.50 EUR")

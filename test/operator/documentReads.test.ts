@@ -89,7 +89,7 @@ describe("operator surface, document list", () => {
     assert.strictEqual((await service.cli(list("999999"))).refusal.code, 4004)
   })
 
-  it("it shows the names of files, so it takes a reason, which is in the audit before anything is answered", async () => {
+  it("it shows the names of files, so it demands a reason, which is in the audit before the answer", async () => {
     const listings = async () =>
       (await rowsOf(service, "audit", "object = $1 AND action = 'document.list'", [`client:${clientId}`])).map(
         ({ role, action, before, after, reason, clientId: of }) => ({ role, action, before, after, reason, of })
@@ -109,7 +109,7 @@ describe("operator surface, document list", () => {
 })
 
 describe("operator surface, document show", () => {
-  it("without --output: the facts, the way to save it, and an audit row with the reason", async () => {
+  it("without --output: the facts, the command to save it, and an audit row with the reason", async () => {
     const documentId = await upload()
     const shown = (await show(documentId)).json
     assert.deepStrictEqual(

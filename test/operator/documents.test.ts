@@ -18,7 +18,7 @@ const remove = (documentId: number | string, role: "ADMIN" | "COMPLIANCE" | "FIN
   service.cli(["document", "delete", String(documentId), "--reason", "sent by mistake", "--yes"], role)
 
 describe("operator surface, document delete", () => {
-  it("A1-38: the content is gone, the row keeps when, the audit why", async () => {
+  it("A1-38: the content is deleted, the row keeps the time, the audit the reason", async () => {
     const { documentId } = (await upload()).json.data
     const kept = (await upload()).json.data.documentId
     const ran = await remove(documentId)
@@ -50,7 +50,7 @@ describe("operator surface, document delete", () => {
     )
   })
 
-  it("A1-38: a document is deleted once, and only one that exists", async () => {
+  it("A1-38: a document is deleted once, and only if it exists", async () => {
     const { documentId } = (await upload()).json.data
     const both = await Promise.all([remove(documentId), remove(documentId, "ADMIN")])
     assert.sameMembers(

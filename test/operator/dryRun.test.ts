@@ -349,7 +349,7 @@ describe("operator surface, --dry-run", () => {
     ["kyc", () => `/operator/v1/clients/${world.client}/kyc/show`],
     ["document", () => `/operator/v1/documents/${world.documentId}/show`]
   ] as const)(
-    "operator surface: an audited read (%s) takes no dry run: it would be a read without its audit row",
+    "operator surface: an audited read (%s) has no dry run: it would be a read without its audit row",
     async (_, path) => {
       const sent = await send("POST", `${path()}?dryRun=true`, { reason })
       assert.deepStrictEqual([sent.status, Object.keys(sent.json.data.errors)], [400, ["dryRun"]])

@@ -151,7 +151,7 @@ describe("encryption rotate", () => {
     for (const each of secret) assert.notInclude(JSON.stringify([rows, await show()]), each)
   })
 
-  it("a stored answer of before the rotation is replayed byte for byte after it, and a person is known again", async () => {
+  it("an answer stored before the rotation is replayed byte for byte after it, and a person is recognised again", async () => {
     const body = person(900, "replay")
     const headers = { "idempotency-key": "before-rotation" }
     const first = await onboard(service, key, body, headers)
@@ -266,7 +266,7 @@ describe("encryption rotate", () => {
     assert.strictEqual((await show()).resealing.remaining, 0)
   })
 
-  it("a content whose statement was under way is found by a later pass", async () => {
+  it("a content whose statement was in progress is found by a later pass", async () => {
     const { current } = await show()
     const older = makeSealing({ ...loadKeyFile(folder), current })
     assert.strictEqual((await rotate()).status, 0)
@@ -357,7 +357,7 @@ describe("sealed columns", () => {
     for (const { table } of sealedColumns) assert.isFalse(guarded.has(table), table)
   })
 
-  it("every bytea column of the schema is one that is sealed again, or the canary", async () => {
+  it("every bytea column of the schema is sealed again, or is the canary", async () => {
     const rows = await query<{ readonly place: string }>(
       service,
       "SELECT table_name || '.' || column_name AS place FROM information_schema.columns WHERE table_schema = 'public' AND data_type = 'bytea'"

@@ -82,7 +82,7 @@ describe("operator surface, explain", () => {
     assert.include(shown.stdout.replaceAll(/\s+/g, " "), `Missing: ${explained.data.missingBlocks.join(", ")}.`)
   })
 
-  it("A3-02: whose reference it is", async () => {
+  it("A3-02: the owner of the reference", async () => {
     const { key } = await service.partner({ code: "WHOSE", ...broker })
     const clientId = await service.client(key)
     const { partnerRef } = await write(key, await service.client(key), "deposits", { amount: "1" })

@@ -45,7 +45,7 @@ const start = (dies = false) =>
 const live = (key: string) => service.run(Effect.map(Directory, (directory) => directory.operatorKey(hashKey(key))))
 
 describe("operator surface, operator.key", () => {
-  it("a start that dies before the commit leaves the key in the file, and the next one makes that key live", async () => {
+  it("a start that dies before the commit leaves the key in the file, and the next start makes that key live", async () => {
     assert.strictEqual(await start(true), "Unavailable")
     const key = kept()
     assert.match(key, /^bok_[A-Za-z0-9_-]{43}$/)
@@ -77,7 +77,7 @@ describe("operator surface, operator.key", () => {
     assert.strictEqual((await live(support.key))?.role, "SUPPORT")
   })
 
-  it("a missing file is reported, not replaced, while there are live ADMIN keys", async () => {
+  it("a missing file is reported, not replaced, while live ADMIN keys exist", async () => {
     assert.strictEqual(await start(), "made")
     const key = kept()
     removeFile(path)

@@ -240,7 +240,7 @@ describe("operator surface, Four eyes", () => {
     assert.deepStrictEqual(await service.done(line, "FINANCE"), result)
   })
 
-  it("partner custody: refused with its blockers before an approval is requested, and again if they come after it", async () => {
+  it("partner custody: refused with its blockers before an approval is requested, and again if they appear after it", async () => {
     const firm = await service.partner({ code: "EYEC", sandbox: false })
     const owner = await service.client(firm.key)
     const line = ["partner", "custody", "EYEC", "BROKER", "--reason", "r"]

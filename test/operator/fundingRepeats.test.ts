@@ -72,7 +72,7 @@ const postings = () =>
      WHERE t.type = 'FUNDING' AND p.account <> 'venue' ORDER BY t.key`
   )
 
-describe("F14: a stamp that is said again under a new sequence", () => {
+describe("F14: a stamp that is reported again under a new sequence", () => {
   it("is posted once; each other report of it is quarantined with its reason", async () => {
     const once = [{ key: `funding:${perp}:${settledAt}:${clientId}`, amount: -60_000n }]
     await holds("0.01")

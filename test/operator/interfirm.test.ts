@@ -85,7 +85,7 @@ describe("operator surface, interfirm record", () => {
     assert.strictEqual((await service.cli(line({}, "NOBODY"))).refusal.code, 4004)
   })
 
-  it("A3-25: a partner that was never under PARTNER custody has nothing to record, one that was has", async () => {
+  it("A3-25: a partner that was never under PARTNER custody has nothing to record, one that ever was has", async () => {
     await service.partner({ code: "NEVER", custody: "BROKER", collateralAsset: "" })
     const refused = await service.cli(line({}, "NEVER"), "FINANCE")
     assert.deepStrictEqual([refused.status, refused.refusal.code], [1, 4092])

@@ -64,7 +64,7 @@ const held = async () => {
   return { clientId, caseId: review.caseId, again }
 }
 
-describe("operator surface, kyc clear of what was looked at", () => {
+describe("operator surface, kyc clear of the reviewed file", () => {
   it("a case that is open and not named refuses the clearance, which writes nothing", async () => {
     const { clientId, caseId, again } = await held()
     const later = await again()

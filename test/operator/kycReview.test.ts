@@ -213,7 +213,7 @@ describe("operator surface, kyc reject-person", () => {
 })
 
 describe("operator surface, kyc clear", () => {
-  it("D1: an addition to the file after compliance has read it is not cleared with the rest", async () => {
+  it("D1: an addition to the file after the review by compliance is not cleared with the rest", async () => {
     const { clientId } = await heldClient()
     // The clearing reads the sections after it has read the case file.
     const { refusal } = await heldAt(

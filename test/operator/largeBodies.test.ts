@@ -41,7 +41,7 @@ describe("doc 1, Limits: body caps of operator commands", () => {
     ["/appropriateness", bodyCaps.questionnaire],
     [entriesPath, bodyCaps.watchListPiece]
   ]
-  it.each(caps)("%s takes %i bytes and not one more, declared or not", async (path, cap) => {
+  it.each(caps)("%s accepts %i bytes and not one more, declared or not", async (path, cap) => {
     for (const headers of [{}, chunked]) {
       assert.notStrictEqual((await send(path, padded(cap), headers)).status, 413)
       const over = await send(path, padded(cap + 1), headers)
@@ -93,7 +93,7 @@ describe("A1-27: an answer names a hundred faults at the most", () => {
     [entriesPath, { offset: 0, entries: Array(maxImportPiece + 1).fill(1) }, { entries: 1 }],
     ["/partners/LARGE/cidrs", { cidrs: Array(257).fill(1) }, { cidrs: 1 }],
     ["/appropriateness", { questionnaire: { questions: Array(65).fill(1) } }, { questions: 1 }]
-  ])("%s: a list that is too long is one fault, whatever is in it", async (path, body, expected) => {
+  ])("%s: a list that is too long is one fault, whatever it contains", async (path, body, expected) => {
     const { json } = await send(path, JSON.stringify(body))
     for (const field of Object.keys(expected)) assert.match(json.data?.errors?.[field] ?? "", /must be a list of/)
     assert.isFalse(Object.keys(json.data?.errors ?? {}).some((field) => /\d/.test(field)))
@@ -116,7 +116,7 @@ describe("A1-27: an answer names a hundred faults at the most", () => {
   })
 })
 
-describe("operator surface, dry runs: asked for in the query alone", () => {
+describe("operator surface, dry runs: requested in the query alone", () => {
   const restrictions = async () => (await service.done(["client", "show", String(clientId)])).restriction
   const body = { restriction: "NO_NEW_RISK", reason: "r" }
 
@@ -143,7 +143,7 @@ describe("operator surface, dry runs: asked for in the query alone", () => {
   )
 })
 
-describe("operator surface, rules: answers are kept by nobody", () => {
+describe("operator surface, rules: no cache stores answers", () => {
   it.each([
     ["GET", "/partners", 200],
     ["GET", "/metrics", 200],

@@ -348,7 +348,7 @@ describe("A2-62: pages of an export", () => {
     assert.isAbove(walked.length, 2)
   })
 
-  it("accounts page by client, the house accounts come last and once, all balances add up to nothing", async () => {
+  it("accounts page by client, the house accounts are last and appear once, all balances add up to zero", async () => {
     const fixed = await scope()
     const whole = await service.run(accountPage(fixed, 0))
     const walked: Array<(typeof whole.rows)[number]> = []
@@ -367,7 +367,7 @@ describe("A2-62: pages of an export", () => {
   })
 })
 
-describe("A2-62: what a client has in reserve", () => {
+describe("A2-62: the reserve of a client", () => {
   it("is an account of its own in every format", async () => {
     const id = clients[2]?.id ?? 0
     await service.run(

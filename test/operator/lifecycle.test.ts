@@ -156,7 +156,7 @@ describe("operator surface, client close", () => {
     assert.deepStrictEqual(await notifications(restricted), ["RESTRICTION_SET"])
   })
 
-  it("D1: CLOSED takes no write, from the partner or from the operator", async () => {
+  it("D1: CLOSED accepts no write, from the partner or from the operator", async () => {
     const clientId = await service.client(key)
     await run("close", clientId)
     for (const [method, path, sent] of [
@@ -265,7 +265,7 @@ describe("operator surface, client close", () => {
 })
 
 describe("operator surface, client reopen", () => {
-  it("D1: a refused person comes back under review, held by a new case, and can be granted", async () => {
+  it("D1: a refused person returns to review, held by a new case, and can be granted", async () => {
     const clientId = await held()
     await kyc("reject-person", clientId, "--reason", "forged papers")
     for (const [method, path, sent, expected] of [

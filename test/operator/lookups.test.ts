@@ -41,7 +41,7 @@ const shown = async (name: string) => (await service.done(["client", "show", nam
 const refusalOf = async (name: string) => (await service.cli(["client", "show", name], "SUPPORT")).refusal
 
 describe("operator surface, C: any client by any of its names", () => {
-  it("id, uid, reference, partner's code and reference, e-mail in whatever case", async () => {
+  it("id, uid, reference, partner's code and reference, e-mail in capital or small letters", async () => {
     for (const name of [
       String(anna.clientId),
       anna.clientUid,
@@ -112,7 +112,7 @@ describe("operator surface, C: any client by any of its names", () => {
   })
 })
 
-describe("operator surface, lists of what was reported and booked", () => {
+describe("operator surface, lists of reports and bookings", () => {
   it("the tokens the command line offers are the tables' own", () => {
     assert.deepStrictEqual(tokens.collateralStatuses, collateralStatuses)
     assert.deepStrictEqual(tokens.settlementStatuses, settlementStatuses)
@@ -293,7 +293,7 @@ describe("operator surface, queue", () => {
     assert.include(human.stdout, "(approval grant")
   })
 
-  it("a decided item is gone at once; a case that compliance clears, too", async () => {
+  it("a decided item leaves the list at once; a case that compliance clears, too", async () => {
     const kindsNow = async () => (await service.done(["queue"])).waiting.map(({ kind }: Item) => kind) as Array<string>
     const [held] = (await service.done(["queue", "--kind", "case"])).waiting
     await service.done(["kyc", "clear", String(held.clientId), "--note", "another person"], "COMPLIANCE")

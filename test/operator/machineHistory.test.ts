@@ -244,7 +244,7 @@ describe("operator surface, machine inspect", () => {
     assert.containsAllKeys(shown.context, ["attempts", "lastStatus", "error", "sentAt"])
   })
 
-  it("A3-45: a long history comes in pages, newest last, without gap or overlap", async () => {
+  it("A3-45: a long history is listed in pages, newest last, without gap or overlap", async () => {
     for (let n = 1; n <= 7; n++) await service.done(["partner", "limits", "HIST", "--read", String(1_000 + n)])
     const whole = (await inspect("partner", "HIST")).history
     const pages: Array<unknown> = []

@@ -120,7 +120,7 @@ describe("operator surface, machine inspect", () => {
     }
   )
 
-  it("D3: an expired block has its own row and its timer is gone", async () => {
+  it("D3: an expired block has its own row and its timer is deleted", async () => {
     await advance(service, 32 * dayMillis)
     const stored = `kycPackage:${packageId} kyc.store`
     assert.deepStrictEqual(await historyOf("verificationBlock", `${clientId}:IDENTIFICATION`), [

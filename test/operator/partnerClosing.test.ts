@@ -32,7 +32,7 @@ const blockersOf = async (code: string): Promise<ReadonlyArray<string>> => {
 }
 
 describe("D15: closing a partner", () => {
-  it.each(["USDC", "BTC", "EUR", "USD1"])("a balance in %s blocks, until it is gone", async (currency) => {
+  it.each(["USDC", "BTC", "EUR", "USD1"])("a balance in %s blocks, until it is zero", async (currency) => {
     const firm = await service.partner({ code: `BAL${currency}`, custody: "BROKER", collateralAsset: "" })
     const clientId = await service.client(firm.key)
     await adjust(clientId, "1.5", currency)
@@ -70,7 +70,7 @@ describe("D15: closing a partner", () => {
     assert.strictEqual((await service.done(close("OPEN"))).status, "CLOSED")
   })
 
-  it("items and the balance between the firms block; a recorded payment clears it, whatever the collateral is", async () => {
+  it("items and the balance between the firms block; a recorded payment clears it, for any collateral", async () => {
     const firm = await service.partner({ code: "OWES" })
     const clientId = await service.client(firm.key)
     const report = (partnerRef: string, direction: string, amount: string) =>

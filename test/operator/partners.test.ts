@@ -96,7 +96,7 @@ describe("operator surface, partners", () => {
     for (const prefix of taken) assert.match(prefix, uidPrefixShape)
   })
 
-  it("F31: creation without a chosen prefix succeeds whatever is taken, also for many at the same moment", async () => {
+  it("F31: creation without a chosen prefix succeeds with any prefixes in use, also for many at the same time", async () => {
     const codes = ["longcode-1", "longcode-2", "LONGCODE", ...Array.from({ length: 8 }, (_, n) => `longcode${n}`)]
     const made = await Promise.all(codes.map((code) => service.done(creation(code))))
     const prefixes = made.map(({ uidPrefix }) => uidPrefix)
@@ -206,7 +206,7 @@ describe("operator surface, partners", () => {
     assert.strictEqual((await service.cli(["key", "revoke", String(issued.keyId)])).refusal.code, 4092)
   })
 
-  it("D15: a suspended partner comes back, a closed one does not, and its keys go with it", async () => {
+  it("D15: a suspended partner can be resumed, a closed one can't, and its keys are revoked", async () => {
     const made = await service.done(creation("GONE"))
     const issued = await service.done(["key", "issue", "GONE", "--label", "l", "--scope", "READ"])
     const move = (status: string) => service.cli(["partner", "status", "GONE", status, "--reason", "test"])

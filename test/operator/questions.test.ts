@@ -73,7 +73,7 @@ describe("operator surface, the terminal that is asked", () => {
 })
 
 describe("operator surface, partner cidrs", () => {
-  it("without ranges it shows them, without a confirmation; --clear removes them and takes none", async () => {
+  it("without ranges it shows them, without a confirmation; --clear removes them and accepts none", async () => {
     await service.done(["partner", "cidrs", "ASKS", ...ranges])
     const show = ["partner", "cidrs", "ASKS", "--json", ...service.connection("ADMIN")]
     for (const more of [[], ["--dry-run"]]) {

@@ -136,7 +136,7 @@ describe("operator surface, roles", () => {
     assert.strictEqual(ran.refusal.error, ran.refusal.msg)
   })
 
-  it("the tokens offered as choices are the ones the contract takes", () => {
+  it("the tokens offered as choices are those that the contract accepts", () => {
     assert.deepStrictEqual([...currencyCodes], [...clientCurrencies])
   })
 })

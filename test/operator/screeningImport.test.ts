@@ -329,7 +329,7 @@ describe("screening import", () => {
     assert.lengthOf(Object.keys(await live("ASKED")), 3)
   })
 
-  it("F26: another version gives up the one under way; the lists a run saw name both", async () => {
+  it("F26: another version ends the import in progress; the lists of a run name both", async () => {
     await imported(csv("Anna Alt,,,PEP"), "GIVEUP", "1")
     const begun = await call((api) =>
       api.screening.import({ payload: { source: "GIVEUP", version: "2", count: 2, hash: "0".repeat(64) } })
@@ -354,7 +354,7 @@ describe("screening import", () => {
     )
   })
 
-  it("operator surface: an entry taken off by hand comes back with the next version, under a new id", async () => {
+  it("operator surface: an entry that was removed by hand returns with the next version, under a new id", async () => {
     const path = csv("Hand Removed,,,PEP")
     await imported(path, "HAND", "1")
     const id = (await live("HAND"))["Hand Removed"] as number

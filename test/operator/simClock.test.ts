@@ -70,7 +70,7 @@ const completed = async (): Promise<void> => {
 const jumps = () => script.sent.map((command) => ("to" in command ? command.to : 0))
 
 describe("operator surface, sim clock with a venue", () => {
-  it("C4: in each step the venue goes first, then its events are applied, then the clock follows; both end at one moment", async () => {
+  it("C4: in each step the venue's clock moves first, then its events are applied, then the service's clock follows; both end at one time", async () => {
     const before = await show()
     assert.strictEqual(before.venueNow, quietView.at)
     const until = before.now + 2 * hour
@@ -128,7 +128,7 @@ describe("operator surface, sim clock with a venue", () => {
     assert.match(human.stdout, /screening\.nightly +system$/m)
   })
 
-  it("a timer that can't be fired is listed first, as overdue, and --until-next goes on to later work", async () => {
+  it("a timer that can't be fired is listed first, as overdue, and --until-next moves on to later work", async () => {
     const { now } = await show()
     const stuck = { subject: "system", name: "halt.until:stuck", dueAt: now - hour }
     await query(service, "INSERT INTO timers (subject, name, due_at) VALUES ($1, $2, $3)", [
@@ -145,7 +145,7 @@ describe("operator surface, sim clock with a venue", () => {
     assert.isAtLeast(moved.now, next[1].dueAt)
   })
 
-  it("the clock never goes back, and one way at a time is given", async () => {
+  it("the clock never moves back, and one way to move it is given at a time", async () => {
     const before = await show()
     const back = await service.cli(["sim", "clock", "advance", "--to", "2020-02-29"])
     assert.deepStrictEqual([back.status, back.refusal.code, Object.keys(back.refusal.data.errors)], [1, 4000, ["to"]])

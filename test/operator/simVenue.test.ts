@@ -165,7 +165,7 @@ describe("operator surface, sim venue: what each command sends", () => {
     assert.deepStrictEqual(script.sent, [])
   })
 
-  it("A2-97: execute opens the client's account, and takes it by id or uid", async () => {
+  it("A2-97: execute opens the client's account, and accepts its id or uid", async () => {
     for (const [client, qty, sent] of [
       [String(clientId), "-0.5", "-0.5"],
       [uid, "+2", "2"]
@@ -225,7 +225,7 @@ describe("operator surface, sim venue: what each command sends", () => {
   })
 })
 
-describe("operator surface, sim venue: what is refused", () => {
+describe("operator surface, sim venue: refusals", () => {
   const price = venue("price", symbol, "1")
 
   it.each([
@@ -323,7 +323,7 @@ describe("operator surface, sim venue: what is refused", () => {
 })
 
 describe("operator surface, sim venue show", () => {
-  it("with --json it is the venue's own view", async () => {
+  it("with --json it shows the venue's own view", async () => {
     assert.deepStrictEqual(await service.done(venue("show")), quietView)
     assert.strictEqual((await service.cli(venue("show"), "SUPPORT")).refusal.code, 4034)
   })

@@ -288,7 +288,7 @@ describe("sim verify, where there is nothing to compare", () => {
     )
   })
 
-  it("sim reset: outside a sandbox it is wrong usage, and beside a venue that was named it is refused", async () => {
+  it("sim reset: outside a sandbox it is wrong usage, and beside a named venue it is refused", async () => {
     const { status, refusal } = await outside.cli(["sim", "reset"])
     assert.deepStrictEqual(
       [status, refusal.code, refusal.msg],

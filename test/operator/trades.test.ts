@@ -179,7 +179,7 @@ describe("venue resolve", () => {
     return rfqId
   }
 
-  it("A2-116: void frees the hold, and the request waits on; it is written down with the evidence", async () => {
+  it("A2-116: void releases the hold, and the request stays open; it is recorded with the evidence", async () => {
     const rfqId = await hanging()
     assert.deepStrictEqual(await service.done(["venue", "resolve", `rfq:${rfqId}`, "--as", "void", ...reason]), {
       object: `rfq:${rfqId}`,
@@ -340,7 +340,7 @@ describe("venue resolve", () => {
 })
 
 describe("without a venue", () => {
-  it("what needs its prices answers 5030, and what is stored is read", async () => {
+  it("a read that needs prices answers 5030, and stored data are read", async () => {
     const alone = await startOperatorService({})
     try {
       const { key } = await alone.partner({ code: "TRF", custody: "PARTNER" })

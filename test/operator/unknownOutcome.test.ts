@@ -54,8 +54,8 @@ const found = Effect.flatMap(Journal, (journal) =>
   )
 )
 
-describe("doc 1, 5030: commands whose outcome nobody knows", () => {
-  it("A2-62: the command line says so and ends with 1; a repeat with the reference names what was booked", async () => {
+describe("doc 1, 5030: commands of unknown outcome", () => {
+  it("A2-62: the command line states it and ends with 1; a repeat with the reference names the booking", async () => {
     proxy.cutNext("answer", "brokerage-journal")
     proxy.letIn(false)
     const lost = await service.cli(adjust("10", "R-1"), "FINANCE")
@@ -126,7 +126,7 @@ describe("doc 1, 5030: commands whose outcome nobody knows", () => {
 })
 
 describe("A2-62: references of ledger adjust", () => {
-  it("each client takes a reference once, and a repeat gets that answer whatever else stands against it", async () => {
+  it("each client claims a reference once, and a repeat gets that answer, whatever else would refuse it", async () => {
     const other = String(await service.client(partnerKey))
     await service.done(adjust("5", undefined, other))
     const first = await service.done(adjust("-5", "R-2", other))

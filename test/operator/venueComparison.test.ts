@@ -127,7 +127,7 @@ describe("A2-103: service and venue are compared", () => {
     assert.strictEqual((await verify()).status, 0)
   }, 60_000)
 
-  it("D5: the venue's word on an end was lost: the comparison takes it over, with one settlement", async () => {
+  it("D5: the venue's report of an end was lost: the comparison adopts the end, with one settlement", async () => {
     const contractId = await opened()
     await hideEvents()
     await moved("57900")
@@ -138,7 +138,7 @@ describe("A2-103: service and venue are compared", () => {
     assert.strictEqual((await verify()).status, 0)
   }, 60_000)
 
-  it("A2-115: venue reconcile describes an object that does not fit until the venue tells the truth, and books nothing", async () => {
+  it("A2-115: venue reconcile describes an object that does not fit until the venue's report is true, and books nothing", async () => {
     const contractId = await opened()
     await hideEvents()
     world.lying("false-knock-out")
@@ -200,7 +200,7 @@ describe("A2-103: service and venue are compared", () => {
     60_000
   )
 
-  it("D5: a contract whose expiry has passed unheard is asked for, and takes the venue's end", async () => {
+  it("D5: a contract whose expiry has passed without a report is queried, and gets the venue's end", async () => {
     const contractId = await opened({ "barrier.expiryTs": Date.now() + 3_600_000 })
     await hideEvents()
     // The venue's clock and prices are stopped. The service's timer fires and queries the venue, where nothing has
@@ -224,7 +224,7 @@ describe("A2-103: service and venue are compared", () => {
     assert.strictEqual(ended.state, "EXPIRED")
   }, 60_000)
 
-  it("venue reconcile compares one account or all now; a position that nobody booked is a break of both figures", async () => {
+  it("venue reconcile compares one account or all now; a position without a booking is a break of both figures", async () => {
     const all = await service.done(["venue", "reconcile"], "FINANCE")
     assert.deepStrictEqual([all.differences, all.more], [[], false])
     assert.isAtLeast(all.accounts, 1)
@@ -244,7 +244,7 @@ describe("A2-103: service and venue are compared", () => {
     assert.strictEqual(nobody.refusal.code, 4004)
   }, 60_000)
 
-  it("the house account of the venue is held against the venue's books: a difference that two looks see, once", async () => {
+  it("the house account of the venue is compared with the venue's books: a difference that two passes see, once", async () => {
     assert.deepStrictEqual((await reconcile(uid)).differences, [])
     const plant = (more: bigint) =>
       inTurn(service, clientId, (turn) => {

@@ -66,13 +66,13 @@ describe("operator surface, sim venue probe", () => {
     assert.isNotEmpty(actions)
   })
 
-  it("what the venue refuses is shown in its words", async () => {
+  it("a refusal of the venue is shown with its text", async () => {
     fault = (name) => (name === "placeOrder" ? { refused: "The market is closed." } : {})
     const [shown] = (await service.done(probe(uid))).probes
     assert.deepInclude(shown, { state: "REFUSED", venueOrderId: null, reason: "The market is closed." })
   })
 
-  it("an answer that is lost is asked for; an order that never came is void", async () => {
+  it("a lost answer is queried; an order that never arrived is void", async () => {
     for (const [lost, state] of [
       ["after", "EXECUTED"],
       ["before", "VOID"]
@@ -84,7 +84,7 @@ describe("operator surface, sim venue probe", () => {
     }
   })
 
-  it("a dry run says what would be written, sends nothing and writes nothing", async () => {
+  it("a dry run shows its writes, sends nothing and writes nothing", async () => {
     const before = [await rowCounts(service), venue.came.size] as const
     const { answer, would } = await service.done([...probe(uid, "--calls", "2"), "--dry-run"])
     assert.deepStrictEqual(

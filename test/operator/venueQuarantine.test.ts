@@ -160,7 +160,7 @@ describe("operator surface, venue quarantine drop", () => {
 })
 
 describe("operator surface, metrics of the venue", () => {
-  it("feed and calls are counted, and what is set aside", async () => {
+  it("feed, calls and quarantined messages are counted", async () => {
     expectAlarm()
     const figures = async () => {
       const { metrics } = await service.done(["metrics"], "SUPPORT")

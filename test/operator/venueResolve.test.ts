@@ -145,7 +145,7 @@ describe.each(ways)("venue resolve of an object whose misfit stands, %s", (_, re
     assert.deepStrictEqual(await misfitsOf(clientId), ["ENDED"])
   })
 
-  it("a swap takes the payment of the evidence, and no more than is outstanding without a break", async () => {
+  it("a swap gets the payment of the evidence, and no more than is outstanding without a break", async () => {
     const clientId = await lender({ usdc: "5000.00" })
     const { swapId } = await taken(clientId, "USDC-SWAP", "1000", { qty: "1000" })
     const object = `swap:${swapId}`

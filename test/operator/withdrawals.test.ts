@@ -81,7 +81,7 @@ describe("operator surface, withdrawal", () => {
     assert.strictEqual((await service.cli(["withdrawal", "list", "--status", "OPEN"])).status, 2)
   })
 
-  it("D10: approve and pay say who in which role; once paid, approving is refused with the status", async () => {
+  it("D10: approve and pay show their actor and role; once paid, approving is refused with the status", async () => {
     const requestId = await here.ask(await here.funded())
     const early = await service.cli(["withdrawal", "pay", requestId], "FINANCE")
     assert.deepStrictEqual([early.status, early.refusal.code], [1, 4092])
@@ -163,7 +163,7 @@ describe("operator surface, withdrawal", () => {
     assert.strictEqual((await service.cli(["withdrawal", "approve", "999999999"])).refusal.code, 4004)
   })
 
-  it("D1, D15: an open request stands in the way of closing client and partner", async () => {
+  it("D1, D15: an open request prevents the closing of client and partner", async () => {
     const away = await world(service, "WDRB")
     const clientId = await away.funded()
     const requestId = await away.ask(clientId, "100")

@@ -60,8 +60,8 @@ const fallen = async (clientId: number): Promise<number> => {
   return Number(episode?.context.writtenOff)
 }
 
-describe("F10: a withdrawal that waits while a gap takes more than the cash", () => {
-  it("stands behind the write-off: not approved, and cancelled it repays first; the rest is cash", async () => {
+describe("F10: a withdrawal that waits while a gap costs more than the cash", () => {
+  it("is behind the write-off: not approved, and when it is cancelled it repays first; the rest is cash", async () => {
     const clientId = await holder()
     const requestId = await ask(clientId, "5200")
     const off = await fallen(clientId)

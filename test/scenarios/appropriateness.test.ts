@@ -367,7 +367,7 @@ describe("requests", () => {
     assert.strictEqual((await events(clientId, "client.level_changed")).length, 1)
   })
 
-  it("D3: a rejection voids the assessment: block REJECTED, a pending WARN is gone, the cooling period stays", async () => {
+  it("D3: a rejection voids the assessment: block REJECTED, no pending WARN, the cooling period stays", async () => {
     const clientId = await client()
     await mifid(clientId)
     await submit(clientId, "WARN")

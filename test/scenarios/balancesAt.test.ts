@@ -89,7 +89,7 @@ describe("balances at a moment", () => {
     assert.deepStrictEqual(cashes(await at(last.ts - 1))[0], ["USDC", "15.000001"])
   })
 
-  it("Balances: a moment to come is now; an earlier one has no live figure", async () => {
+  it("Balances: a time in the future becomes now; an earlier one has no live figure", async () => {
     const live = (await get(service, key, `/clients/${id}/balances`)).json
     assert.deepStrictEqual(await at((await now()) + dayMillis), live)
     const { balances, portfolio, portfolioValue } = await at(moments[1] as number)
@@ -212,7 +212,7 @@ describe("balances at a moment", () => {
     assert.deepInclude(eur, { currency: "EUR", cash: "0.00", total: "0.00" })
   })
 
-  it("Ledger: pages stay the same while new postings come in", async () => {
+  it("Ledger: pages stay the same while new postings are written", async () => {
     const path = `/clients/${id}/ledger?limit=2`
     const first = (await get(service, key, path)).json.data
     assert.isTrue((await adjust("BTC", "0.5")).ok)

@@ -219,7 +219,7 @@ describe("collateral", () => {
       assert.strictEqual(await cash(clientId), "4.500000")
     })
 
-    it("SC-SET-02: a REFUSED reference answers the bytes of its first refusal after the funds have come", async () => {
+    it("SC-SET-02: a REFUSED reference answers the bytes of its first refusal after the funds have arrived", async () => {
       const clientId = await client()
       const partnerRef = fresh()
       const first = await report(clientId, { partnerRef, direction: "WITHDRAWAL", amount: "7" })

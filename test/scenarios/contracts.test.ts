@@ -30,7 +30,7 @@ const opened = async () => {
 const openBarriers = async (): Promise<number> => (await get(service, key, "/summary")).json.data.openBarriers
 
 describe("closing early", () => {
-  it("F19: the router closes at the first quote inside the levels and near the mark; the money comes at once", async () => {
+  it("F19: the router closes at the first quote inside the levels and near the mark; the money is paid at once", async () => {
     const { clientId, contractId } = await opened()
     assert.strictEqual(await cash(clientId), "998.800000")
     const { status, json } = await post(clientId, `/barriers/${contractId}/close`, {})
@@ -122,7 +122,7 @@ describe("ended by the venue", () => {
     await poll(openBarriers, (now) => now === 0).finally(() => world.price("60000"))
   })
 
-  it("D5: a request to close that comes while the knock-out is being written finds the contract ended", async () => {
+  it("D5: a request to close that arrives while the knock-out is being written finds the contract ended", async () => {
     const { clientId, contractId } = await opened()
     const knockedOut = async () => {
       world.price("57000")

@@ -134,7 +134,7 @@ describe("deposits", () => {
   })
 
   describe("partnerRef", () => {
-    it("SC-CUS-02: a repeated filing for this client returns the original with 200, whatever the body and the gates", async () => {
+    it("SC-CUS-02: a repeated filing for this client returns the original with 200, for any body and in any state of the gates", async () => {
       const clientId = await client()
       const original = await filed(clientId, { amount: "7" })
       const { partnerRef } = original
@@ -152,7 +152,7 @@ describe("deposits", () => {
       assert.strictEqual((await rowCounts(service)).depositNotices, before.depositNotices)
     })
 
-    it("SC-CUS-02: filed for another client it is 409 before that account's own gates; a bad field comes first", async () => {
+    it("SC-CUS-02: filed for another client it is 409 before that account's own gates; a bad field is refused first", async () => {
       const [one, two] = [await client(), await client()]
       const { partnerRef } = await filed(one)
       assert.isTrue((await close(two)).ok)
@@ -402,7 +402,7 @@ describe("deposits", () => {
     })
   })
 
-  describe("what a PENDING notice holds up", () => {
+  describe("effects of a PENDING notice", () => {
     it("Summary: pendingDeposits counts the partner's undecided notices", async () => {
       const own = await service.partner(broker)
       const clientId = await client(own)

@@ -183,7 +183,7 @@ describe("a false positive belongs to the identity it was found for", () => {
   })
 })
 
-describe("what a clearance remembers", () => {
+describe("the scope of a clearance", () => {
   it("F26: a hit hidden behind a clean revision is not cleared with it", async () => {
     const one = await listed()
     const { n, clientId } = await onboarded(one)

@@ -273,7 +273,7 @@ describe("documents", () => {
     assert.strictEqual((await service.call("POST", path, { key: reader.key, body: body() })).json.code, 4034)
   })
 
-  it("A1-37: contents that no document came to own are removed, young ones and owned ones stay", async () => {
+  it("A1-37: contents without a document are removed, young ones and those of a document stay", async () => {
     await upload()
     const contents = (ids: ReadonlyArray<number>) =>
       service.run(

@@ -90,7 +90,7 @@ describe("clients refused for good or closed", () => {
     assert.strictEqual(await sentenceOf("NO_NEW_RISK"), "This restriction is not set.")
   })
 
-  it("D2: a document that comes in while documents are requested is a note on every open case", async () => {
+  it("D2: a document that arrives while documents are requested is a note on every open case", async () => {
     const clientId = await onboarded(high)
     const upload = async () => {
       const dataBase64 = Buffer.from("%PDF-1.7\ncopy").toString("base64")

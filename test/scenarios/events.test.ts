@@ -175,7 +175,7 @@ describe("events", () => {
       assert.deepStrictEqual(await rowCounts(service), before)
     })
 
-    it("Refusal rules: an invalid field comes before it", async () => {
+    it("Refusal rules: an invalid field is refused first", async () => {
       assert.strictEqual((await send({ partnerRef: "late", direction: "DEPOSIT", amount: "0" })).status, 400)
     })
 

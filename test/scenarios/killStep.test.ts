@@ -76,7 +76,7 @@ describe("a kill of the service at a point", () => {
     })
   )
 
-  it.effect("an answer that came before the point proves nothing: the step fails, the service is started again", () =>
+  it.effect("an answer before the point proves nothing: the step fails, the service is started again", () =>
     Effect.gen(function* () {
       const { sentence, done } = yield* play(step({ at: ["before-commit"], during: [deposit] }), {}, answered)
       assert.strictEqual(sentence, "The service answered 201 before it reached before-commit.")

@@ -86,7 +86,7 @@ const assertWhole = async (clientId: number, revision: number): Promise<void> =>
 }
 
 describe("parallel updates", () => {
-  it("rule 7: twenty at once end with consecutive revisions, and none is merged from a base that has gone", async () => {
+  it("rule 7: twenty at once end with consecutive revisions, and none is merged from a superseded base", async () => {
     const { n, clientId } = await onboarded()
     const sent = Array.from({ length: 20 }, (_, index) => {
       const bodies = [
@@ -106,7 +106,7 @@ describe("parallel updates", () => {
     await assertWhole(clientId, 21)
   })
 
-  it("rule 7: an update whose base has gone begins again: two services beside each other never merge a stale one", async () => {
+  it("rule 7: an update whose base was superseded begins again: two services beside each other never merge a stale one", async () => {
     const { n, clientId } = await onboarded()
     const { partnerId } = await rowsOf(service, "clients", "id = $1", [BigInt(clientId)]).then(
       ([row]) => row as ClientRow

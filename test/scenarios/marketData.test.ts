@@ -407,7 +407,7 @@ describe("bad input", () => {
     ["klines", "from=0&to=0"],
     ["klines", "interval=1d"],
     ["orderbook", "depth=100"]
-  ])("/%s takes %s", async (route, query) => {
+  ])("/%s accepts %s", async (route, query) => {
     await data(`/${route}?symbol=BTC-USDC-PERP&${query}`)
   })
 

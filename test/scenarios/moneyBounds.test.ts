@@ -92,7 +92,7 @@ describe("money at the edges", () => {
     )
   })
 
-  it("F2: nothing comes in that would keep a reserve from coming back", async () => {
+  it("F2: no receipt is booked that would prevent the release of a reserve", async () => {
     const clientId = await holding(most)
     const requestId = await withdraw(clientId, most)
     const filed = await deposit(clientId, "0.00000001")

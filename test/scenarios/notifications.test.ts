@@ -97,7 +97,7 @@ describe("GET /clients/{clientId}/notifications", () => {
     assert.isNull(nextOf(answer))
   })
 
-  it("doc 2: since is inclusive, 24 hours ago when it is not sent, and a time to come has nothing", async () => {
+  it("doc 2: since is inclusive, 24 hours ago by default, and a future time has nothing", async () => {
     const id = await client()
     const first = await now()
     await notify(id, [

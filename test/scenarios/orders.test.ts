@@ -19,7 +19,7 @@ const names = (orderId: number, state: string) => ({ orderId, clOrdId: `O-${orde
 const noIds = { orderId: null, clOrdId: null, state: null }
 
 describe("orders on a perpetual", () => {
-  it("LIMIT rests, MARKET takes it: both sides' orders, trades, positions, histories and commissions", async () => {
+  it("LIMIT rests, MARKET trades with it: both sides' orders, trades, positions, histories and commissions", async () => {
     const [anna, ben] = [await trader(), await trader()]
     const first = await place(anna, limit("BUY", "0.1", "60000"))
     const { orderId } = first.json
@@ -52,7 +52,7 @@ describe("orders on a perpetual", () => {
     assert.deepStrictEqual(await read(anna, "/positions"), { positions: [] })
   }, 30_000)
 
-  it("DELETE ends it and gives its margin back; again it is 400, another's or none 404", async () => {
+  it("DELETE ends it and releases its margin; again it is 400, another client's or an unknown one 404", async () => {
     const anna = await trader()
     const orderId = await placed(anna, limit("BUY", "0.1", "59000"))
     assert.deepInclude(await read(anna, "/margin"), { openOrders: 1, orderMargin: "590.000000" })
@@ -152,7 +152,7 @@ describe("what foretells an order", () => {
 })
 
 describe("what waits for a price", () => {
-  it("a stop and a take profit in one OCO group: one fires, the other goes, the position is flat", async () => {
+  it("a stop and a take profit in one OCO group: one triggers, the other is cancelled, the position is flat", async () => {
     const [anna, ben] = [await trader(), await trader()]
     await placed(ben, limit("SELL", "0.05", "60000"))
     const long = await placed(anna, limit("BUY", "0.05", "60000"))
@@ -209,7 +209,7 @@ describe("what waits for a price", () => {
 })
 
 describe("orders on a spot market", () => {
-  it("a purchase reserves, pays and gives back; a sale needs the asset; nothing of it is a position", async () => {
+  it("a purchase reserves, pays and releases the rest; a sale needs the asset; neither creates a position", async () => {
     const [anna, ben] = [await trader("7000.00"), await trader("7000.00")]
     const of = (side: "BUY" | "SELL", qty: string, price: string) => limit(side, qty, price, { symbol: spot })
     const short = await place(anna, of("SELL", "0.01", "60000"))
@@ -245,7 +245,7 @@ describe("orders on a spot market", () => {
   }, 30_000)
 })
 
-describe("orders of nobody", () => {
+describe("orders without a client", () => {
   it("every read of another partner's client is 404", async () => {
     const anna = await trader()
     const partner = await service.partner()

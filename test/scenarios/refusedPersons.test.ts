@@ -122,7 +122,7 @@ describe("a person refused for good (A1-28)", () => {
     assert.strictEqual((await onboarded({ ...zoe, ...way, number: "ZZ 97", born: nextDay() })).status, "ACTIVE")
   })
 
-  it("A1-28: closed since it is still known; reopened it is not", async () => {
+  it("A1-28: a person refused and closed is still known; a reopened one is not", async () => {
     const born = nextDay()
     const gone = await refused({ ...zoe, born })
     await close(gone)
@@ -232,7 +232,7 @@ describe("a client already (A1-28)", () => {
     ])
   })
 
-  it("A1-28: it takes the birth date, the number and the names", async () => {
+  it("A1-28: it compares the birth date, the number and the names", async () => {
     const born = nextDay()
     await onboarded({ ...zoe, born }, service, partner.key)
     for (const way of [{ number: "Q1" }, { first: "Berta", last: "Kulm" }, { born: nextDay() }]) {

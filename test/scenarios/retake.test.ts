@@ -33,7 +33,7 @@ const dueAt = async (clientId: number) =>
     .map((row) => row.dueAt)
 
 describe("APPROPRIATENESS_RETAKE", () => {
-  it.each(["WARN", "FAIL"] as const)("A1-40: after %s it comes once, at retakeAt and not before", async (outcome) => {
+  it.each(["WARN", "FAIL"] as const)("A1-40: after %s it is sent once, at retakeAt and not before", async (outcome) => {
     const clientId = await service.client(key)
     const { retakeAt } = await submit(clientId, outcome)
     assert.deepStrictEqual(await dueAt(clientId), [retakeAt])

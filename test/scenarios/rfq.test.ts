@@ -57,7 +57,7 @@ const listed = <A>(look: () => Promise<A>, found: (seen: A) => boolean): Promise
 const refusal = ({ status, json }: Answer) => [status, json.code, json.msg]
 
 describe("asking for quotes", () => {
-  it("A2-23: preview predicts the request; the venue has it when it is answered", async () => {
+  it("A2-23: preview predicts the request; the venue has the request before its answer", async () => {
     const clientId = await trader()
     const preview = (await post(clientId, "/rfq/preview", rfqBody())).json.data
     assert.deepInclude(preview, {
@@ -118,7 +118,7 @@ describe("asking for quotes", () => {
     assert.deepInclude(picture, { barriers: 1, barrierUnrealizedPnl: "-1.000000", riskState: "NORMAL" })
   })
 
-  it("F18: the router takes the earliest acceptable quote, not the best", async () => {
+  it("F18: the router accepts the earliest acceptable quote, not the best", async () => {
     const clientId = await trader()
     const { rfqId } = (await post(clientId, "/rfq", rfqBody({ premium: "190.5" }))).json.data
     world.quote(rfqId, "60020")
@@ -165,7 +165,7 @@ describe("asking for quotes", () => {
     )
   }, 30_000)
 
-  it("F18, A2-22: the router's reason to take no quote is still shown when the quote has gone and when the request has ended", async () => {
+  it("F18, A2-22: the router's reason to accept no quote is still shown when the quote and the request have ended", async () => {
     const clientId = await trader()
     const { rfqId } = (await post(clientId, "/rfq", rfqBody({ premium: "190.5", expiresInMs: 30_000 }))).json.data
     const quoteId = world.quote(rfqId, "60020")
@@ -184,7 +184,7 @@ describe("asking for quotes", () => {
     }
   }, 20_000)
 
-  it("A2-27: of fifty accepts at once one contract comes", async () => {
+  it("A2-27: fifty accepts at once open one contract", async () => {
     const clientId = await trader()
     const { rfqId } = (await post(clientId, "/rfq", rfqBody({ autoAccept: false }))).json.data
     const quoteId = world.quote(rfqId, "60000")
@@ -327,7 +327,7 @@ describe("taking back and refusals", () => {
     assert.deepInclude(quotes[0], { quoteId, state: "EXPIRED", acceptable: false })
   })
 
-  it("D4: an accept that comes while the request's end is being written finds it ended", async () => {
+  it("D4: an accept that arrives while the request's end is being written finds it ended", async () => {
     const clientId = await trader()
     const { rfqId, clientUid } = (await post(clientId, "/rfq", rfqBody({ autoAccept: false }))).json.data
     const quoteId = world.quote(rfqId, "60000")

@@ -70,7 +70,7 @@ describe("who leaves first (A1-28)", () => {
     assert.strictEqual((await onboarded(n)).status, "ACTIVE")
   })
 
-  it("A1-28, A1-48: a person refused for good stays known, whichever of its clients closes and in whatever order", async () => {
+  it("A1-28, A1-48: a person refused for good stays known, whichever of its clients closes and in any order", async () => {
     const n = nextPerson()
     const [first, second] = [await onboarded(n), await onboarded(n)]
     await refuse(second.clientId)
@@ -117,7 +117,7 @@ describe("who leaves first (A1-28)", () => {
   })
 })
 
-describe("what a revision declares (A1-28)", () => {
+describe("declarations in a revision (A1-28)", () => {
   const mayor = {
     "kyc.pep.is_pep": true,
     "kyc.pep.details": { position: "mayor", country: "FR", institution: "City", start_date: "2020-03-01" }

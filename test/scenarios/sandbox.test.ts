@@ -474,7 +474,7 @@ describe("sandbox names, played", () => {
 })
 
 describe("outside a sandbox", () => {
-  it("the names mean nothing: every client is ACTIVE, nothing is listed, nothing comes later", async () => {
+  it("the names have no effect: every client is ACTIVE, nothing is listed, no event follows", async () => {
     const live = await startService({ settings: { sandbox: false } })
     const partner = await live.partner({ sandbox: false })
     assert.deepStrictEqual(await rowsOf(live, "watchEntries"), [])

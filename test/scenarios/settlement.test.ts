@@ -159,7 +159,7 @@ describe("settlement items", () => {
       assert.deepStrictEqual([idsOf(settledThere), settledThere.json.data.hasMore], [[all[0] as number], false])
     })
 
-    it("Endpoints: since takes items that occurred then or later", async () => {
+    it("Endpoints: since selects items that occurred then or later", async () => {
       await service.run(Effect.map(BusinessClock, (clock) => clock.setOffset(clock.offset() + 60_000)))
       await adjust(first, "4")
       const [newest, ...older] = (await list(lister, "")).json.data.items

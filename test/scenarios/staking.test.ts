@@ -86,7 +86,7 @@ describe("a staking swap", () => {
     ])
   }, 60_000)
 
-  it("SC-STK-06: an offer that others have taken answers 400 with its rest, one that is gone 404", async () => {
+  it("SC-STK-06: an offer that others have taken answers 400 with its rest, an ended one 404", async () => {
     const [anna, ben] = [await lender(), await lender()]
     const offerId = await offered("ETH-SWAP", { qty: "12" })
     assert.strictEqual((await take(anna, offerId, "10")).status, 200)

@@ -72,7 +72,7 @@ const resolvedTake = async (clientId: number, tradeOf: (real: number) => number)
   return { swapId, contractId: real?.id ?? 0 }
 }
 
-describe("a payment that comes again with another amount", () => {
+describe("a payment that is reported again with another amount", () => {
   it("stays as booked, with one break, however often it is reported", async () => {
     const anna = await lender()
     const { swapId, contractId } = await taken(anna, "ETH-SWAP", "10")
@@ -124,7 +124,7 @@ describe("A2-116: a take that staff resolved as executed", () => {
 })
 
 describe("F10: USDC that a take found late has lent", () => {
-  it("stands behind a write-off at once, and repays it when the swap is paid", async () => {
+  it("is behind a write-off at once, and repays it when the swap is paid", async () => {
     const cleo = await lender({ usdc: "1000.00", eth: "0" })
     const offerId = await offered("USDC-SWAP", { qty: "5000" })
     world.failing((asked) => (asked === "takeOffer" ? { lost: "before" } : {}))

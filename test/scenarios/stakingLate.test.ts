@@ -132,8 +132,8 @@ describe("a take that the venue never answers", () => {
   }, 60_000)
 })
 
-describe("a maturity of which the venue's word is not here", () => {
-  it("A2-59: a swap that was paid in time is in no default while that is still to be taken, however late it is", async () => {
+describe("a maturity without the venue's report", () => {
+  it("A2-59: a swap that was paid in time does not default while its payment is still to be applied, however late it is", async () => {
     const anna = await lender()
     const { swapId, contractId } = await taken(anna, "ETH-SWAP", "10")
     world.hide("events")
@@ -163,7 +163,7 @@ describe("a maturity of which the venue's word is not here", () => {
   }, 90_000)
 })
 
-describe("money beyond what was expected", () => {
+describe("money beyond the expected amount", () => {
   it("D8: is the client's all the same, with an alarm, and no more reward is charged", async () => {
     const anna = await lender()
     const { swapId, contractId } = await taken(anna, "ETH-SWAP", "10")
@@ -177,7 +177,7 @@ describe("money beyond what was expected", () => {
   }, 60_000)
 })
 
-describe("what a posting of a swap is worth", () => {
+describe("the value of a swap's posting", () => {
   it("STS-9: is in its refs at the mark of the booking, signed as the amount is", async () => {
     const anna = await lender()
     const { swapId } = await taken(anna, "ETH-SWAP", "10")
@@ -189,8 +189,8 @@ describe("what a posting of a swap is worth", () => {
   }, 60_000)
 })
 
-describe("events of a swap that come twice or late", () => {
-  it("D8: each payment is booked once, whatever the stream does", async () => {
+describe("repeated or late events of a swap", () => {
+  it("D8: each payment is booked once, in any order of the stream", async () => {
     const anna = await lender()
     const { swapId, contractId } = await taken(anna, "ETH-SWAP", "10")
     world.delivering(() => [40, 0, 10])

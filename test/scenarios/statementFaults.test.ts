@@ -82,7 +82,7 @@ describe.concurrent("a database that is slow in the middle of a build", () => {
   afterAll(async () => void (await query("DROP FUNCTION be_slow CASCADE")))
 
   it.runIf(isDeep)(
-    "STS-21: no limit cuts a build of more than 20 s: its caller comes back, under the same key too, and finds it",
+    "STS-21: no limit ends a build of more than 20 s: its caller asks again, under the same key too, and finds it",
     async () => {
       const clientId = await client()
       const from = await now()
@@ -102,7 +102,7 @@ describe.concurrent("a database that is slow in the middle of a build", () => {
     90_000
   )
 
-  it("a piece that is given up and comes in behind its model's end leaves nothing", async () => {
+  it("a piece that is given up and arrives after its model's end leaves nothing", async () => {
     const clientId = await client()
     const from = await now()
     await money(clientId, "late-piece", "5")
@@ -144,8 +144,8 @@ describe("a posting that is booked while its period is read", () => {
   })
 })
 
-describe("a sweep of what no statement names", () => {
-  it("deletes any number in steps, takes leftovers, and leaves the rest", async () => {
+describe("a sweep of pieces that no statement names", () => {
+  it("deletes any number in steps, with leftovers, and leaves the rest", async () => {
     const clientId = await client()
     const from = await now()
     await money(clientId, "swept", "5")

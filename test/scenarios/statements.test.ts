@@ -194,7 +194,7 @@ describe("versions", () => {
     assert.deepInclude((again as { refusal: object }).refusal, { _tag: "Conflict" })
   })
 
-  it("A2-66, STS-33: once a fact is another, a correction is version 2; both stay readable, one alone is live", async () => {
+  it("A2-66, STS-33: once a fact changes, a correction is version 2; both stay readable, one alone is live", async () => {
     const clientId = await client()
     const from = (await now()) - 1000
     await money(clientId, "v-2", "DEPOSIT", "7")

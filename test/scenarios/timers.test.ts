@@ -55,7 +55,7 @@ describe("timers", () => {
   }
   const endOf = (date: string): number => Date.parse(`${date}T00:00:00Z`) + dayMillis
 
-  it("SC-ONB-20, D3: to the last minute of its day the document counts, then its block is EXPIRED and its timer gone", async () => {
+  it("SC-ONB-20, D3: to the last minute of its day the document counts, then its block is EXPIRED and its timer deleted", async () => {
     const last = dateIn(3)
     const clientId = await onboarded(last)
     await moveTo(endOf(last) - 60_000)
@@ -74,7 +74,7 @@ describe("timers", () => {
     )
   })
 
-  it("A1-31: an EXPIRED block stops opening trades only; money goes in and out", async () => {
+  it("A1-31: an EXPIRED block stops opening trades only; deposits and withdrawals continue", async () => {
     const last = dateIn(6)
     const clientId = await onboarded(last)
     await moveTo(endOf(last))

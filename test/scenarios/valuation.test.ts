@@ -100,7 +100,7 @@ describe("an asset without a mark", () => {
     })
   })
 
-  it("a correction that takes an asset away again is valued too, against the client", async () => {
+  it("a correction that removes an asset again is valued too, against the client", async () => {
     const clientId = await service.client(key)
     await adjust(clientId, "0.00000003", "BTC")
     await adjust(clientId, "-0.00000001", "BTC")
@@ -159,7 +159,7 @@ const wrongs: ReadonlyArray<readonly [path: string, name: string, values: Readon
   ["notifications", "after", ["", "x", "MS4x", "%00", "a".repeat(4_000)]]
 ]
 
-describe("what the account reads refuse", () => {
+describe("refusals of the account reads", () => {
   it.each(wrongs.flatMap(([path, name, values]) => values.map((value) => [path, name, value] as const)))(
     "%s?%s=%.20s: 400, keyed by the parameter",
     async (path, name, value) => {

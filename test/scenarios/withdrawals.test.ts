@@ -38,7 +38,7 @@ describe("withdrawals", () => {
       ({ data }) => String(data["status"])
     )
 
-  describe("the way of a request", () => {
+  describe("the path of a request", () => {
     it("SC-CUS-03: three events, and each step's postings under a key of its own", async () => {
       const clientId = await funded()
       const { requestId } = (await ask(clientId, { amount: "40.5" })).json.data
@@ -78,7 +78,7 @@ describe("withdrawals", () => {
       assert.deepStrictEqual(await told(clientId), ["REQUESTED", "REJECTED"])
     })
 
-    it("D10: refused by the bank after the approval, the amount comes back under a key of its own", async () => {
+    it("D10: refused by the bank after the approval, the amount returns under a key of its own", async () => {
       const clientId = await funded()
       const { requestId } = (await ask(clientId)).json.data
       await decide(requestId, { to: "APPROVED" })
@@ -127,7 +127,7 @@ describe("withdrawals", () => {
   })
 
   describe("gates", () => {
-    it("SC-CUS-10, A3-02: custody comes before the fields and writes no row; the lists stay readable", async () => {
+    it("SC-CUS-10, A3-02: custody is checked before the fields and writes no row; the lists stay readable", async () => {
       const other = await service.partner({ custody: "PARTNER" })
       const clientId = await service.client(other.key)
       const before = await rowCounts(service)
@@ -259,7 +259,7 @@ describe("withdrawals", () => {
   })
 
   describe("references and keys", () => {
-    it("A3-01: the original answers 200 whatever the new body, in its present state", async () => {
+    it("A3-01: the original answers 200 for any new body, in its present state", async () => {
       const clientId = await funded()
       const partnerRef = fresh()
       const first = await ask(clientId, { partnerRef, destination: { a: 1 } })
@@ -270,7 +270,7 @@ describe("withdrawals", () => {
       assert.deepStrictEqual(again.json.data.destination, { a: 1 })
     })
 
-    it("A3-01: ten filings of one reference that takes all the money reserve it once, and each gets the request", async () => {
+    it("A3-01: ten filings of one reference for all the money reserve it once, and each gets the request", async () => {
       const clientId = await funded()
       const partnerRef = fresh()
       const answers = await Promise.all(Array.from({ length: 10 }, () => ask(clientId, { partnerRef, amount: "100" })))

@@ -42,7 +42,7 @@ const scenario = (text: string): Scenario => {
   return result
 }
 
-describe("scenario files: what is wrong is said with its line", () => {
+describe("scenario files: faults are reported with their line", () => {
   const broken: ReadonlyArray<readonly [string, string, ReadonlyArray<string>]> = [
     [
       "a misspelt key of the scenario",
@@ -235,7 +235,7 @@ describe("scenario files: what is wrong is said with its line", () => {
     assert.strictEqual(said[20], "24: and 130 more")
   })
 
-  it("whatever a file has, it is read or refused by line, each fault once and none without words", () => {
+  it("any file is read or refused by line, each fault once and none without a sentence", () => {
     const piece = fc.constantFrom(...yamlPieces)
     const text = fc.oneof(
       fc.string({ maxLength: 60 }),
@@ -267,7 +267,7 @@ describe("scenario files: what is wrong is said with its line", () => {
 
 const byLine = (a: string, b: string): number => Number.parseInt(a, 10) - Number.parseInt(b, 10)
 
-describe("scenario files: what they say", () => {
+describe("scenario files: their contents", () => {
   it("ten lines are a scenario; one that moves time or the venue runs alone, and its needs are known", () => {
     const found = scenario(
       `${head}given:\n  clients: [anna]\nsteps:\n  - partner: report anna DEPOSIT 5\n  - clock: 1d\n  - event: collateral.booked\n`

@@ -118,7 +118,7 @@ describe("sim run beside a demo", () => {
    */
   const some = isDeep ? ["SC-CUS-02", "SC-WHK-01", "SC-ORD-12"] : ["SC-ORD-12", ...ids.slice(0, 1)]
 
-  it("plays in a world of its own and leaves the demo as it is, byte for byte; --here plays on it", async () => {
+  it("plays on a service of its own and leaves the demo as it is, byte for byte; --here plays on the demo", async () => {
     const database = await makeTestDatabase()
     stops.push(database.drop)
     const demo = await startRealService({ dataDir, databaseUrl: Redacted.value(database.url), demo: true })

@@ -97,12 +97,12 @@ describe("short names that are as large as asked", () => {
     return Buffer.from(dataBase64, "base64").length
   }
 
-  it("a picture has the bytes that are asked for, and never fewer than a picture needs", () => {
+  it("a picture has the requested number of bytes, and never fewer than a picture needs", () => {
     assert.strictEqual(bytesOf({ BYTES: "8388609" }), 8_388_609)
     assert.deepStrictEqual([bytesOf({}), bytesOf({ BYTES: "1" })], [70, 70])
   })
 
-  it("a list has the entries that are asked for", () => {
+  it("a list has the requested number of entries", () => {
     const { items } = sample("bulk", { ITEM: "7", COUNT: "501" }) as { readonly items: ReadonlyArray<unknown> }
     assert.lengthOf(items, 501)
     assert.deepStrictEqual(items[500], { itemId: 7, status: "SETTLED", partnerTxRef: "s1-1" })
@@ -135,7 +135,7 @@ describe("variables", () => {
     ["what is no text stays", { a: 1, b: null }, { a: 1, b: null }]
   ])("%s", (_title, text, expected) => assert.deepStrictEqual(variables.fill(text), expected))
 
-  it("one that no step has saved is named", () => {
+  it("a variable that no step has saved is named", () => {
     assert.throws(() => variables.fill("$ben"), UnknownVariable, "$ben is unknown")
     assert.throws(() => variables.fill("$item.refs.c"), UnknownVariable, "$item.refs.c is unknown")
   })
@@ -172,7 +172,7 @@ describe("requests", () => {
     assert.isNull(splitLine('partner list "x'))
   })
 
-  it("the nearest known word is meant, or none", () => {
+  it("the nearest known word is suggested, or none", () => {
     assert.strictEqual(closest("recieve", ["receive", "refuse"]), '; did you mean "receive"?')
     assert.strictEqual(closest("xyz", ["receive", "refuse"]), "")
   })
@@ -184,7 +184,7 @@ describe("waiting", () => {
     return { look: Effect.sync(() => answers[Math.min(asked++, answers.length - 1)] ?? null), asked: () => asked }
   }
 
-  it.live("looks until nothing is missing", () =>
+  it.live("checks until nothing is missing", () =>
     Effect.gen(function* () {
       const { look, asked } = looks(["a", "b", null])
       assert.isNull(yield* eventually(look, 10_000))
@@ -192,7 +192,7 @@ describe("waiting", () => {
     })
   )
 
-  it.live("answers what was missing last when the time is over", () =>
+  it.live("answers the last missing part at its timeout", () =>
     Effect.gen(function* () {
       const { look } = looks(["a", "still"])
       assert.strictEqual(yield* eventually(look, 30), "still")
@@ -262,7 +262,7 @@ describe("what sim run shows", () => {
     ])
   })
 
-  it("on a terminal those that run with their step, those that ended above them, and how many", async () => {
+  it("on a terminal it shows the running ones with their step, the ended ones above them, and their number", async () => {
     let drawn = ""
     const stream = new Writable({ write: (chunk: Buffer, _encoding, done) => ((drawn += chunk.toString()), done()) })
     const terminal = Object.assign(stream, { columns: 200, rows: 50, isTTY: true }) as unknown as NodeJS.WriteStream
