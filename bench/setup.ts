@@ -130,7 +130,6 @@ export const partnerCall = (service: RunningService, { partnerKey }: BenchPartne
 export const operatorCall = (service: RunningService, rest: Omit<Call, "key">) =>
   withAgent(service, (agent) => call(service, agent, { ...rest, key: service.operatorKey }))
 
-/** Registers the partner's webhook endpoint. */
 export const putWebhook = (service: RunningService, partner: BenchPartner, url: string) =>
   partnerCall(service, partner, { method: "PUT", path: "/partner/v1/webhook", body: { url } })
 

@@ -211,7 +211,7 @@ const normalise = (clean: typeof OnboardingBody.Type, body: Fields.JsonRecord): 
   }
 })
 
-/** Those of the six sections that `kyc` has, exactly as received. */
+/** The KYC sections that are in the body, exactly as received. */
 export const receivedSections = (kyc: unknown): Fields.JsonRecord => {
   const record = Fields.isRecord(kyc) ? kyc : {}
   return Object.fromEntries(kycSectionNames.filter((name) => name in record).map((name) => [name, record[name]]))

@@ -216,7 +216,7 @@ class Planning {
     return this.state === "PLACING" && legs.every(({ now }) => !now.placing) ? "STAND" : null
   }
 
-  /** Plans before the first leg, and after a leg has fired or all have ended. */
+  /** Plans the next calls while there is no leg, and after a leg has fired or all legs have ended. */
   private goOn(): AttachmentEvent["type"] | null {
     if (this.held.isZero()) this.set({ dealt: this.standing.filled, again: null })
     for (const each of this.live) if (!each.hasTraded && this.isOver(each)) this.drop(each)

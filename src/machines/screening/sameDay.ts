@@ -191,8 +191,8 @@ const lacks = [0, maxPrefix].map((prefix) =>
 )
 
 /**
- * The number of letters that a word may lack in a very similar word, by the lengths of both. Negative when words of these lengths
- * can't be very similar.
+ * The most letters of a word that a very similar word may lack, by the lengths of both words. Negative when words of these
+ * lengths can't be very similar.
  */
 const mayLack = (prefix: number, length: number, other: number): number =>
   length > longest || other > longest ? length : lacks[prefix === 0 ? 0 : 1]![length]![other]!

@@ -223,7 +223,7 @@ export const kycListMax = { associations: 1_600, documentReferences: 1_000 } as 
 /** Limits on the length of the free texts in the MiFID blocks, in code points. */
 export const mifidLengths = {
   purposeOther: 200,
-  /** The specification gives this length for the status; the section's other two texts have the same. */
+  /** Status, industry and position: the specification limits only the status, and the other two have its limit. */
   employmentOther: 100,
   employerName: 100,
   sourceOther: 200
