@@ -147,7 +147,7 @@ describe.each(kinds)("registry: %s", (kind) => {
   })
 
   it("is drawn the same on every run, without calling anybody", async () => {
-    for (const format of played({ usual: ["svg", "json"] as const, deep: machineFormats })) {
+    for (const format of played({ usual: ["svg"] as const, deep: machineFormats })) {
       const text = await machineDiagram(kind, format)
       const again = format === "svg" ? drawMachine(machines[kind], layouts()[kind]) : await machineDiagram(kind, format)
       assert.strictEqual(text, again)
