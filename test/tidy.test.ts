@@ -30,8 +30,8 @@ const areas: ReadonlyArray<Area> = [
     imports: ["src/machines/"],
     packages: /^(effect(\/schema\/SchemaJITCompiler)?|xstate(\/graph)?|decimal\.js|any-ascii)$/
   },
-  // The venue's surface, which service and simulator share.
-  { prefix: "src/venue/", imports: ["src/machines/", "src/venue/"], packages: /^effect(\/http-api)?$/ },
+  // The venue's surface, which service and simulator share, and the folders that both make (`makeFolder`).
+  { prefix: "src/venue/", imports: ["src/machines/", "src/venue/"], packages: /^(effect(\/http-api)?|node:\w+)$/ },
   { prefix: "src/runtime/tables/", imports: ["src/machines/", "src/runtime/tables/"], packages: /^(effect|xstate)$/ },
   {
     prefix: "src/runtime/engine/timers/",

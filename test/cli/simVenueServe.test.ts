@@ -83,6 +83,15 @@ describe("sim venue serve", () => {
     assert.include(other.stderr, "began with other markets")
   })
 
+  it.each([join(file("regular", ""), "x"), "/proc/x"])(
+    "a data directory that can't be made is refused at once: %s",
+    async (place) => {
+      const ran = await runRecorded(["sim", "venue", "serve", "--data-dir", place])
+      assert.deepStrictEqual([ran.status, ran.stdout], [exitStatus.refused, ""])
+      assert.match(ran.stderr, /^error: The folder \S+ can not be made \(E[A-Z]+\): name another data directory\.\n$/)
+    }
+  )
+
   it.each([
     [["--markets", file("wrong.yaml", market("FUTURE"))], /wrong\.yaml, line 2: bases\.0\.families/],
     [["--markets", join(folder, "none.yaml")], /none\.yaml can not be read/],

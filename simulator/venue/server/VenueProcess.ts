@@ -2,9 +2,10 @@
  * A running simulated venue: its books from the log, time and dealers on wall time, the listener, and the order of its shutdown.
  * Each directory has one venue.
  */
-import { existsSync, mkdirSync, readFileSync } from "node:fs"
+import { existsSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import type { VenueEvent } from "../../../src/machines/venue/VenueEvent.ts"
+import { makeFolder } from "../../../src/venue/makeFolder.ts"
 import { seatVersion } from "../../../src/venue/seatAnswer.ts"
 import { eventsKept } from "../core/EventLine.ts"
 import { type Books, type BooksOptions, openBooks } from "./books.ts"
@@ -45,7 +46,14 @@ export const restartOrdered = "A restart was ordered."
 
 /** Starts the venue of a directory. Throws a sentence if it can't. */
 export const startVenue = async (options: VenueProcessOptions): Promise<RunningVenue> => {
-  mkdirSync(options.directory, { recursive: true, mode: 0o700 })
+  try {
+    makeFolder(options.directory)
+  } catch (error) {
+    const { code = String(error) } = error as NodeJS.ErrnoException
+    throw new Error(`The folder ${options.directory} can not be made (${code}): name another data directory.`, {
+      cause: error
+    })
+  }
   const seat = await takeSeat(options.directory)
   if (seat === null)
     throw new Error(

@@ -3,8 +3,9 @@
  * surface: service.json, operator.key, demo.json, demo.curl). Written atomically; secrets are 0600.
  */
 import { Effect, Schema } from "effect"
-import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from "node:fs"
-import { dirname, join, resolve } from "node:path"
+import { chmodSync, existsSync, readdirSync, readFileSync, rmSync } from "node:fs"
+import { join, resolve } from "node:path"
+import { makeFolder } from "../../venue/makeFolder.ts"
 
 /** The data directory can't be created or read. The sentence is for the operator. */
 export class DataDirectoryError extends Schema.TaggedError<DataDirectoryError>()("DataDirectoryError", {
@@ -54,21 +55,6 @@ export const openDataDirectory = (dataDirectory: string): Effect.Effect<DataFile
         })
     })
   })
-
-/**
- * Creates a folder and its parents. Node's own recursive mkdir never ends on a file system that refuses folders with "no such
- * file" (/proc).
- */
-const makeFolder = (folder: string): void => {
-  if (existsSync(folder)) return
-  if (dirname(folder) !== folder) makeFolder(dirname(folder))
-  try {
-    mkdirSync(folder, { mode: 0o700 })
-  } catch (error) {
-    // Another process may start here at the same time: the lock decides between the two.
-    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error
-  }
-}
 
 export const readIfThere = (path: string): string | null => (existsSync(path) ? readFileSync(path, "utf8") : null)
 
