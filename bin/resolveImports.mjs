@@ -7,10 +7,12 @@ const ownFiles = new URL("..", import.meta.url).href
 const packages = `${ownFiles}node_modules/`
 /** Packages whose files are ES modules, all of them. */
 const esPackages = ["effect/", "@effect/"].map((name) => packages + name)
-/** Packages by the name in an import of an own file: all own files see the same ones. */
+/** The folders whose files all see the same packages. `linters` has packages of its own. */
+const ownFolders = ["bench/", "bin/", "cli/", "scripts/", "simulator/", "src/", "test/"].map((name) => ownFiles + name)
+/** Packages by the name in an import of an own file. */
 const resolved = new Map()
 
-const isOwn = (url) => url.startsWith(ownFiles) && !url.startsWith(packages)
+const isOwn = (url) => ownFolders.some((folder) => url.startsWith(folder))
 
 const formatOf = (name, parent) => {
   if (name.endsWith(".ts")) return isOwn(parent) ? "module-typescript" : undefined

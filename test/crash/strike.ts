@@ -47,7 +47,7 @@ const stopLimitMillis = 15_000
  * The time within which a service without its database must answer 503 instead of letting callers wait: the journal
  * waits 10 s for a silent server, and then 3 s for the batch's outcome on a new connection.
  */
-const sayLimitMillis = 15_000
+export const sayLimitMillis = 15_000
 
 /** The pause point of an `at:` fault; null for any other fault. */
 export const killPointOf = (blow: Blow): string | null =>
