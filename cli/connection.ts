@@ -46,7 +46,7 @@ export const findConnection = (globals: Globals, io: CliIo): Connection => {
     throw cliFailure(
       exitStatus.unreachable,
       5030,
-      `No service is running in ${dataDir}. Start one with brokerage serve, or name it with --url.`
+      `No service is running in ${dataDir}. Start one with npm start or brokerage serve, or name it with --url.`
     )
   }
   if (!URL.canParse(url)) throw usage("The address of --url is not a URL.")

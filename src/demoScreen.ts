@@ -34,7 +34,7 @@ export const demoScreen = (demo: Demo, service: ServiceFile, dataDir: string, of
     fact("Clock", offset === 0 ? "this machine's" : `${durationOf(offset)} ahead of this machine's`),
     fact("Partner", `${demo.code}, holds its clients' money (PARTNER custody)`),
     fact("Client", `${demo.clientId} of ${demo.code}, ${clientText(demo.client)}`),
-    `  Stop     Ctrl-C   start over: brokerage sim reset${where}`,
+    `  Stop     Ctrl-C; to start over while it runs: brokerage sim reset${where}`,
     "",
     "In another terminal, in this folder (a line pasted twice acts once):",
     "  alias brokerage='npx --no-install brokerage'",

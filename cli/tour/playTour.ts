@@ -81,7 +81,9 @@ class TourPlayer {
     const played: Array<PlayedStep> = []
     this.hasEndpoint = await this.demo.hasEndpoint()
     if (!this.hasEndpoint)
-      this.print("No webhook endpoint is registered: run serve --demo on a terminal to receive webhooks.")
+      this.print(
+        "No webhook endpoint is registered: run npm start (serve --sandbox --demo) on a terminal to receive webhooks."
+      )
     for (const [at, name] of names.entries()) {
       const step = await this.playStep(name, at === names.length - 1)
       if (step === null) break
