@@ -32,7 +32,8 @@ const replacement = (table: string, column: string): string => {
   if (column === "uid") return `t.uid || '-' || g`
   if (column === "partner_client_ref") return `'stored-' || g`
   if (column === "email") return `'stored.' || g || '@mail.example'`
-  if (column === "person_key") return `replace(t.person_key, ':', ':' || g || '-')`
+  // The service has several keys of a person in one text; a reference program has one.
+  if (column === "person_key") return `regexp_replace(t.person_key, '(\\S+)', '\\1-' || g, 'g')`
   return `t.${column}`
 }
 
