@@ -93,7 +93,7 @@ const serveLives = (
   whenReady: (ready: Ready) => Effect.Effect<void>
 ): Effect.Effect<Ending, unknown> =>
   Effect.flatMap(serveWhole(options, stop, whenReady), ({ ending, port }) =>
-    // Kill points stay armed across a reset.
+    // The kill point was armed for this process at its start and stays armed: the next life must not arm it again.
     ending === "reset" ? serveLives({ ...options, port, killAt: null }, stop, whenReady) : Effect.succeed(ending)
   )
 

@@ -12,7 +12,7 @@ import { ListingAnswer, OffersAnswer } from "../machines/venue/VenueMarket.ts"
 import { OrderFills, VenueAccount } from "../machines/venue/venueObjects.ts"
 import { VenueCommand, VenueCommandAnswer, VenueView } from "./VenueCommand.ts"
 
-/** The venue's own refusal of a request that is unreadable or not offered. */
+/** The venue refuses a request that it can't read, or that names something that it does not offer. */
 export class VenueBadRequest extends Schema.TaggedError<VenueBadRequest>()(
   "VenueBadRequest",
   { message: VenueText },

@@ -53,7 +53,7 @@ export const sayLimitMillis = 15_000
 export const killPointOf = (blow: Blow): string | null =>
   killPoints.find((each) => each === blow)?.slice("at:".length) ?? null
 
-/** Performs the fault and waits until the system has recovered, or only needs a request. */
+/** Performs the fault, and waits until the system has recovered or the next request is all that its recovery needs. */
 export const strike = (world: CrashWorld, blow: Blow, options: StrikeOptions): Effect.Effect<Struck> => {
   switch (blow) {
     case "service":

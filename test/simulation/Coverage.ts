@@ -167,7 +167,7 @@ export class Coverage {
     this.margin.set(path, (this.margin.get(path) ?? 0) + 1)
   }
 
-  /** Adds the counts of another run. */
+  /** Merges another run: counts are summed, sets united. */
   add(other: Coverage): void {
     for (const [path, times] of other.margin) this.margin.set(path, (this.margin.get(path) ?? 0) + times)
     for (const path of other.paths) this.paths.add(path)

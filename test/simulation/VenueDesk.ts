@@ -92,7 +92,7 @@ export class VenueDesk {
     return this.since(lateMillis)
   }
 
-  /** The lowest and the highest price of the last `millis` milliseconds and of the price before them, USDC. */
+  /** The lowest and the highest price that was in force during the last `millis` ms, widened by `drift`, USDC. */
   since(millis: number): readonly [low: number, high: number] {
     const { now } = this.parts.outside.timeline
     while (this.recent.length > 1 && (this.recent[1]?.at ?? now) < now - lateMillis) this.recent.shift()

@@ -122,8 +122,8 @@ export const trades = (
 })
 
 /**
- * The rows of a page in a window, by the rules of A2-05. For an interval longer than the page's, the rows at its start
- * times.
+ * The rows of a page in a window, by the rules of A2-05. If the window's interval is longer than that of the page, only the rows
+ * at the start of an interval of the window.
  */
 const within = (page: KlinePage, { interval, from, to, limit }: KlineWindow): KlinePage => {
   const length = klineIntervals[interval]

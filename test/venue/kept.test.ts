@@ -29,13 +29,14 @@ const overOf = ({ orders, rfqs, contracts, swaps }: VenueState): Omit<Kept, "ref
   swaps: swaps.filter(({ end }) => end !== null).length
 })
 
-/** The filled lots of each order with a ref, from the kept fills and from the order itself. */
+/** Filled lots by order id, summed from the kept fills. */
 const filledIn = ({ fills = [] }: VenueState): ReadonlyMap<number, number> => {
   const filled = new Map<number, number>()
   for (const [orderId, , , quantity] of fills.toSorted(([one], [other]) => one - other))
     filled.set(orderId, (filled.get(orderId) ?? 0) + quantity)
   return filled
 }
+/** Filled lots by order id, for orders with a ref: the quantity less what is left. */
 const filledOf = ({ orders }: VenueState): ReadonlyMap<number, number> =>
   new Map(
     orders

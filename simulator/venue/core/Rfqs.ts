@@ -145,7 +145,6 @@ export class Rfqs {
     return true
   }
 
-  /** Expires a live quote; does nothing for any other. */
   expire(rfq: Rfq, quoteId: number): void {
     const quote = rfq.quotes.find(({ id }) => id === quoteId)
     if (quote?.state === "LIVE") this.turn(rfq, quote, "EXPIRED")

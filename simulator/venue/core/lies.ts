@@ -8,7 +8,7 @@ import type { VenueSwap } from "../../../src/machines/venue/swapAtVenue.ts"
 import type { VenueContract, VenueFill, VenueOrder, VenueRfq } from "../../../src/machines/venue/venueObjects.ts"
 import type { LieKind } from "../../../src/venue/testerTokens.ts"
 
-/** Objects in the form that a message has. */
+/** The objects that a message of the venue can contain, in wire form. Null: the message does not contain this one. */
 interface Objects {
   readonly order: VenueOrder | null
   readonly fill: VenueFill | null

@@ -39,10 +39,7 @@ export const byStatus = (status: number): WireRefusal => {
   }
 }
 
-/**
- * True if an answer comes from this service. Only the service answers JSON. HTML comes from its own pages alone: an expired
- * link to the atlas gets one.
- */
+/** True if an answer comes from this service: JSON, or HTML of its own pages, such as the page for an expired `/atlas` link. */
 const isOurs = ({ body }: HttpServerResponse.HttpServerResponse): boolean =>
   (body._tag === "Uint8Array" || body._tag === "Stream") && /^(application\/json|text\/html)/.test(body.contentType)
 

@@ -97,8 +97,9 @@ interface Counted {
 type Returns<Row> = (row: Row) => { readonly currency: string; readonly amount: bigint } | null
 
 /**
- * A table of a client's objects with a machine must name their open work, and the amounts that may still return to cash; null:
- * the table has no such rows. The members are mandatory, so that no account closes over forgotten work.
+ * A table whose rows are a client's objects with a state machine declares two things: the states that are open work, and the
+ * amounts that may still return to cash. Null: there are none. Both are mandatory, so that an account can't be closed while
+ * forgotten work is open.
  */
 type Closing<Row, K extends Kind | null> = K extends Kind
   ? Row extends { readonly clientId: number }

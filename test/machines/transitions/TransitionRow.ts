@@ -3,7 +3,7 @@
  * `test/machines/transitions.test.ts` plays them all and names a machine that has none; the machine docs cite their titles.
  */
 
-/** A creation (`input`) and accepted events (`given`) lead to a state; one event then has the expected state and effects. */
+/** `input` creates the object, and the events of `given` bring it to `from`. Then `event` must lead to `to` with these effects. */
 export interface TransitionRow {
   readonly title: string
   readonly from: string

@@ -1,4 +1,4 @@
-/** The values of short-lived entries are freed with their entries, unlike in a Map. */
+/** The value of a deleted entry can be freed at once. In a Map, a replaced table that V8 keeps may hold it. */
 import { assert, describe, it } from "@effect/vitest"
 import { setFlagsFromString } from "node:v8"
 import { runInNewContext } from "node:vm"

@@ -264,7 +264,7 @@ const portConformance = (name: string, open: () => Promise<Bench>): void => {
   })
 }
 
-/** The port of a service whose database has a name at the venue, beside others. */
+/** The port of a service that shares the venue with other services: its refs carry the name of its database. */
 const underName = (open: () => Promise<Bench>) => async (): Promise<Bench> => {
   const bench = await open()
   return { ...bench, venue: venueUnder("NAME22", bench.venue) }

@@ -56,7 +56,7 @@ interface Seen {
   readonly fresh: boolean
 }
 
-/** The holdings under one listing, whose grids, classes and terms they include. */
+/** Holdings computed from one listing of the venue: each contains the grid, class and terms of its market. */
 interface Listed extends Pick<Facts, "instruments" | "terms"> {
   readonly holdings: ReadonlyArray<PerpHolding>
 }

@@ -87,7 +87,7 @@ export class CloseOutDesk extends Context.Service<
 }
 
 const widenedAlarm = ({ closeOutId, to, reason }: WidenRequest): string =>
-  `${closeOutName(closeOutId)} may trade up to ${percentOf(bpsOf(to))} from the mark, and the broker pays any cost beyond the account's equity; closeout show lists its orders: ${reason}`
+  `staff widened ${closeOutName(closeOutId)} to ${percentOf(bpsOf(to))} from the mark (${reason}): the broker pays any cost beyond the account's equity; brokerage closeout show lists the orders of the close-out`
 
 const percent = /^(0|[1-9][0-9]?)(\.[0-9]{1,2})?$/
 const bpsOf = (to: string): number => new MoneyDecimal(to).mul(100).toNumber()

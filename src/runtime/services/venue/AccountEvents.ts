@@ -22,7 +22,7 @@ const accountsAtOnce = 512
 const waitingAtOnce = 256
 /** Limit on the events in one response of the venue. */
 const fetchPage = 1_000
-/** Limit on unreadable events in a row that one read passes. The venue chooses their number. */
+/** Limit on consecutive unreadable events that one read skips: a faulty venue could send any number of them. */
 const unreadableMost = 10_000
 const beyond = "its sequence lies beyond what the venue has of its account"
 /** The pauses between reads of missing events. Events that are still absent after the last pause count as lost. */

@@ -20,7 +20,7 @@ export const unlessUnknown = (
   return conflict("KNOWN_AT_VENUE", `The venue has answered this ${what}: nothing of it is unknown.`)
 }
 
-/** Writes the alarm and the evidence of staff, who resolve an object in place of the venue. */
+/** Records in the audit that staff resolved an object in place of the venue. `reason` is their evidence. */
 export const noteResolved = (
   { turn, of: { partnerId, clientId } }: { readonly turn: Turn; readonly of: Pick<Instance, "partnerId" | "clientId"> },
   object: `${"order" | "swap" | "rfq" | "barrierContract"}:${number}`,

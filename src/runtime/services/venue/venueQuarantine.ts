@@ -24,10 +24,7 @@ export interface QuarantineEntry {
   readonly account: string | null
 }
 
-/**
- * The quarantine reason of events that were skipped without being read. The bytes of the row name the events. `sim
- * verify` searches for this reason.
- */
+/** The quarantine reason of events that the service skipped unread; `bytes` of the row has their numbers. `sim verify` searches for it. */
 export const eventsLost = "the venue does not give these events: the reader has gone on after them"
 
 /**

@@ -15,8 +15,8 @@ export const heldBySwaps = `SELECT client_id, currency, sum(${notional} + ${esti
     FROM swaps WHERE state = 'ACCEPTING' GROUP BY client_id, currency`
 
 /**
- * The postings of takes and payments that must exist according to the swaps, each with the client's amount of that
- * currency.
+ * The postings that must exist according to the swaps: one for each take and one for each payment, with its currency and the
+ * amount on the client's side.
  */
 const due = `due AS MATERIALIZED (
   SELECT 'swapPrincipal:' || id AS key, 'SWAP_PRINCIPAL' AS type, client_id, currency, -(${notional} + ${estimated}) AS amount

@@ -108,7 +108,7 @@ type StoredFile = Pick<
   | "documents"
 > & { readonly payloads: ReadonlyArray<BlockPayloadRow> }
 
-/** The most rows of each list, newest first. People read the file. */
+/** The largest number of rows in each list of a KYC file, newest first: a human reader needs no more. */
 const listLimit = 200
 
 /**

@@ -96,8 +96,8 @@ const section = (
 })
 
 /**
- * The mark that values a currency: that of its SPOT market at that midnight. Without such a mark, money counts at par
- * and other currencies have no value (null).
+ * The mark that values a currency: the mark of its SPOT market in `marks`. Without one, a CASH currency counts at par, and any
+ * other has no value (null).
  */
 const markOf = (currency: Currency, marks: MarksThen): string | null =>
   currency === "USDC" ? "1" : (marks.get(spotOf(currency)) ?? (currencyFacts[currency].kind === "CASH" ? "1" : null))
