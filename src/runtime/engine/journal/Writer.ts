@@ -366,9 +366,7 @@ export class Writer {
 
   readonly owns: Effect.Effect<boolean> = Effect.suspend(() => withinTime(this.storedOwner, () => hanging)).pipe(
     Effect.map(([found]) => this.up && found?.owner === this.options.owner),
-    Effect.catch((error) =>
-      Effect.as(Effect.logDebug("the database's owner can't be read", describeFailure(error)), false)
-    )
+    Effect.catch((error) => Effect.as(Effect.logDebug("the owner can't be read", describeFailure(error)), false))
   )
 
   get ownedAt(): number {
@@ -382,9 +380,7 @@ export class Writer {
     Effect.flatMap(([found]) =>
       found !== undefined && this.up && found.owner !== this.options.owner ? this.usurp([], false) : Effect.void
     ),
-    Effect.catchCause((cause) =>
-      Effect.logDebug("the database's owner can't be read", describeFailure(Cause.squash(cause)))
-    ),
+    Effect.catchCause((cause) => Effect.logDebug("the owner can't be read", describeFailure(Cause.squash(cause)))),
     Effect.repeat(Schedule.spaced("1 second")),
     Effect.asVoid
   )
