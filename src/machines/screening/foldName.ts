@@ -56,13 +56,19 @@ const otherScripts =
  */
 const romanise = (name: string): string => romanised(name.normalize("NFC"), otherScripts)
 
-/** Replaces each match of `letters` with Latin capitals; a letter without a Latin form stays. */
+/**
+ * Replaces each match of `letters` with Latin capitals; a letter without a Latin form stays. All other text stays as it is,
+ * because the upper case of a mark can be a letter (U+0345 becomes iota).
+ */
 const romanised = (text: string, letters: RegExp): string =>
   isAscii(text)
     ? text
-    : text
-        .replace(letters, (run) => [...run].map((one) => anyAscii(one).replace(/[^A-Za-z0-9]/g, "") || one).join(""))
-        .toUpperCase()
+    : text.replace(letters, (run) =>
+        [...run]
+          .map((one) => anyAscii(one).replace(/[^A-Za-z0-9]/g, "") || one)
+          .join("")
+          .toUpperCase()
+      )
 
 /**
  * Letters of the modern Georgian alphabet, in both cases. They have no table, but their romanisation finds the usual Latin
