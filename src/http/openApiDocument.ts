@@ -6,13 +6,14 @@
  */
 import { Schema } from "effect"
 import { HttpApi, type HttpApiGroup, OpenApi } from "effect/http-api"
-import { DirectApi } from "./api/direct/DirectApi.ts"
+import { DirectApi, directPrefix } from "./api/direct/DirectApi.ts"
 import { PartnerApi } from "./api/PartnerApi.ts"
 import { guides } from "./guides/guides.ts"
 import { sandboxText } from "./api/sandboxText.ts"
 import { describeStatements } from "./api/statementAnswers.ts"
 import { examplesOfRefusal, refusalExamples } from "./examples/refusalExamples.ts"
 import { withExamples } from "./examples/withExamples.ts"
+import { RouteTable } from "./middleware/routes.ts"
 import { webhookItems, webhookTag } from "./api/webhookEvents.ts"
 
 interface JsonObject {
@@ -217,8 +218,14 @@ export const PublishedDirectApi = DirectApi.annotate(OpenApi.Transform, (describ
   )
 )
 
-/** `x-access` is for tools; the reference page draws `x-badges`. */
+/**
+ * Shows the access of an operation: `x-access` is for tools, the reference page draws `x-badges`. Throws for a route whose access
+ * has no name here.
+ */
 const badge = (operation: OpenApi.OpenAPISpecOperation): void => {
+  const { routes } = new RouteTable(directPrefix, Object.values(DirectApi.groups))
+  const isPublic = routes.some((route) => route.operation === operation.operationId && route.isPublic)
+  if (!isPublic) throw new Error(`the access of ${operation.operationId} has no badge`)
   const access = "Public"
   Object.assign(operation, { "x-access": access, "x-badges": [{ name: access }] })
 }

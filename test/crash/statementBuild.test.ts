@@ -139,13 +139,13 @@ describe("an end-of-day run whose database is killed", () => {
       const night = `statements s WHERE client_id > ${firstCopy}`
       const [made] = await world.query<Record<string, bigint>>(
         `SELECT count(*) AS rows, count(DISTINCT client_id) AS clients, sum((context->>'rows')::int) AS executions,
-              count((SELECT 1 FROM notifications n WHERE n.client_id = s.client_id AND n.ref = s.id::text)) AS told FROM ${night}`
+              count((SELECT 1 FROM notifications n WHERE n.client_id = s.client_id AND n.ref = s.id::text)) AS notified FROM ${night}`
       )
       assert.deepStrictEqual(Object.fromEntries(Object.entries(made ?? {}).map(([name, n]) => [name, Number(n)])), {
         rows: clients,
         clients,
         executions: clients * trades,
-        told: clients
+        notified: clients
       })
       assert.strictEqual(await count("statement_job_failures"), 0, "nobody failed because the database was away")
     }

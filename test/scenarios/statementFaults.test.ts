@@ -82,7 +82,7 @@ describe.concurrent("a database that is slow in the middle of a build", () => {
   afterAll(async () => void (await query("DROP FUNCTION be_slow CASCADE")))
 
   it.runIf(isDeep)(
-    "STS-21: no limit ends a build of more than 20 s: its caller asks again, under the same key too, and finds it",
+    "STS-21: a build of more than 20 s is not ended: its caller retries, also under the same key, and receives it",
     async () => {
       const clientId = await client()
       const from = await now()

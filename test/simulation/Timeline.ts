@@ -124,7 +124,7 @@ export class Lane {
     }
   }
 
-  /** Ends the lane; none of its tasks runs afterwards. */
+  /** Ends the lane. Its tasks no longer run. */
   kill(): void {
     this.alive = false
   }

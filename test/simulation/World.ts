@@ -279,22 +279,22 @@ export class World {
     return newest !== undefined && random.chance(0.15) ? random.pick(ready) : (newest ?? null)
   }
 
-  /** Sends a call. `heard` gets null without an answer: the process died, or the caller's timeout passed. */
+  /** Sends a call. `onAnswer` receives null if the process died or the caller's timeout passed. */
   send(
     partner: PartnerAccount,
     call: PartnerCall,
     random: SeededRandom,
-    heard: (answer: PartnerAnswer | null) => void
+    onAnswer: (answer: PartnerAnswer | null) => void
   ): void {
-    const hear = this.once(call.id, heard)
+    const answered = this.once(call.id, onAnswer)
     const process = this.route(random)
-    if (process === null) return void this.outside.after(20, () => hear(null))
+    if (process === null) return void this.outside.after(20, () => answered(null))
     process.lane.after(random.between(0, 5), () =>
       answerCall(process, partner.secret, call, (answer) => {
         if (answer.replayed) this.counts.replayed++
         this.note(`${process.name} answers ${call.id}: ${answer.status}${answer.replayed ? " again" : ""}`)
         this.auditor.answered(process, call, partner.partnerId, answer)
-        this.outside.after(random.between(0, 5), () => hear(answer))
+        this.outside.after(random.between(0, 5), () => answered(answer))
       })
     )
   }
@@ -304,27 +304,27 @@ export class World {
     name: string,
     random: SeededRandom,
     command: Effect.Effect<A, DispatchError, Services>,
-    heard: (value: A | null) => void
+    onAnswer: (value: A | null) => void
   ): void {
-    const hear = this.once(name, heard)
+    const answered = this.once(name, onAnswer)
     const process = this.route(random)
-    if (process === null) return void this.outside.after(20, () => hear(null))
+    if (process === null) return void this.outside.after(20, () => answered(null))
     process.lane.after(random.between(0, 5), () =>
       process.run(command, (exit) => {
         this.note(`${process.name} ends ${name}: ${exit._tag}`)
         if (Exit.isFailure(exit) && Exit.hasDies(exit))
           this.auditor.defect(process.name, `${name} ${String(exit.cause)}`)
-        this.outside.after(1, () => hear(Exit.isSuccess(exit) ? exit.value : null))
+        this.outside.after(1, () => answered(Exit.isSuccess(exit) ? exit.value : null))
       })
     )
   }
 
   /** Reads a client's cash, which the auditor then checks. */
-  read(partner: PartnerAccount, clientId: number, random: SeededRandom, heard: (served: boolean) => void): void {
+  read(partner: PartnerAccount, clientId: number, random: SeededRandom, onAnswer: (served: boolean) => void): void {
     const from = this.timeline.now
     const process = this.route(random)
-    if (process === null) return void this.outside.after(20, () => heard(false))
-    const hear = this.once(`read of ${clientId}`, (value: true | null) => heard(value === true))
+    if (process === null) return void this.outside.after(20, () => onAnswer(false))
+    const answered = this.once(`read of ${clientId}`, (value: true | null) => onAnswer(value === true))
     const read = Effect.flatMap(Accounts, (accounts) => accounts.balances(partner.partnerId, clientId))
     process.lane.after(random.between(0, 5), () =>
       process.run(read, (exit) => {
@@ -336,23 +336,23 @@ export class World {
           this.auditor.read(clientId, cash, from, this.timeline.now)
           this.staked.checkShown(clientId, shown, from, this.timeline.now)
         }
-        this.outside.after(1, () => hear(cash === undefined ? null : true))
+        this.outside.after(1, () => answered(cash === undefined ? null : true))
       })
     )
   }
 
   /** Passes on the first value only; null after the caller's timeout. */
-  private once<A>(name: string, heard: (value: A | null) => void): (value: A | null) => void {
+  private once<A>(name: string, onAnswer: (value: A | null) => void): (value: A | null) => void {
     let told = false
-    const hear = (value: A | null) => {
+    const answered = (value: A | null) => {
       if (told) return
       told = true
-      heard(value)
+      onAnswer(value)
     }
     this.outside.after(callerPatience, () => {
       if (!told) this.note(`nobody answers ${name}`)
-      hear(null)
+      answered(null)
     })
-    return hear
+    return answered
   }
 }

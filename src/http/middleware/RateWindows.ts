@@ -5,6 +5,7 @@
  */
 import { rateLimits } from "../../machines/shared/Limits.ts"
 import type { PrincipalId } from "../../runtime/services/shared/KeyedRequest.ts"
+import { AddressMap } from "./AddressMap.ts"
 
 export type RateKind = "read" | "trade"
 
@@ -132,31 +133,20 @@ export class RateWindows {
   }
 }
 
-/**
- * The windows of network addresses, for callers without a credential. At most `most` addresses are kept; the one that has
- * been idle longest is dropped for a new one.
- */
+/** The windows of network addresses, for callers without a credential. */
 export class AddressWindows {
-  private readonly windows = new Map<string, RateWindow>()
+  private readonly windows: AddressMap<RateWindow>
   private readonly limit: number
-  private readonly most: number
 
-  /** `limit`: requests of one address in 60 seconds. */
+  /** `limit`: requests of one address in 60 seconds. `most`: addresses whose windows are kept. */
   constructor(limit: number, most = addressesMost) {
     this.limit = limit
-    this.most = most
+    this.windows = new AddressMap(most)
   }
 
   /** Counts a request of the network at `now` (Unix ms) unless its limit is used up. */
   hit(network: string, now: number): RateVerdict {
-    const window = this.windows.get(network) ?? new RateWindow()
-    this.windows.delete(network)
-    if (this.windows.size >= this.most) {
-      const [idlest] = this.windows.keys()
-      if (idlest !== undefined) this.windows.delete(idlest)
-    }
-    this.windows.set(network, window)
-    return window.hit(now, this.limit)
+    return this.windows.take(network, () => new RateWindow()).hit(now, this.limit)
   }
 
   /** The number of addresses with windows. */

@@ -3,6 +3,7 @@
  * Partners and operators do not count.
  */
 import ipaddr from "ipaddr.js"
+import { AddressMap } from "./AddressMap.ts"
 
 export interface VisitorBounds {
   /** Limit on pages that are being sent; `sendingPerSource` is the limit for one address. */
@@ -36,19 +37,19 @@ const minute = 60_000
 
 export class VisitorLimits {
   private readonly bounds: VisitorBounds
-  /** Sorted by last request, the newest last. */
-  private readonly sources = new Map<string, Source>()
+  private readonly sources: AddressMap<Source>
   private sending = 0
 
   constructor(bounds: Partial<VisitorBounds> = {}) {
     this.bounds = { ...usualVisitorBounds, ...bounds }
+    this.sources = new AddressMap(this.bounds.sources)
   }
 
   /** Takes a place for one page to an address (empty when unknown); `leave` frees the place. `now`: wall ms. */
   enter(address: string, now: number): Admission {
     const { sending, sendingPerSource, perMinute } = this.bounds
     if (this.sending >= sending) return { _tag: "Full", retrySeconds: 1 }
-    const source = this.sourceOf(networkOf(address), now)
+    const source = this.sources.take(networkOf(address), () => ({ sending: 0, left: perMinute, at: now }))
     if (source.sending >= sendingPerSource) return { _tag: "OverShare", retrySeconds: 1 }
     source.left = Math.min(perMinute, source.left + (Math.max(0, now - source.at) * perMinute) / minute)
     source.at = now
@@ -66,18 +67,6 @@ export class VisitorLimits {
       this.sending--
     }
     return { _tag: "Admitted", leave }
-  }
-
-  private sourceOf(network: string, now: number): Source {
-    const known = this.sources.get(network)
-    const source = known ?? { sending: 0, left: this.bounds.perMinute, at: now }
-    this.sources.delete(network)
-    if (this.sources.size >= this.bounds.sources) {
-      const [oldest] = this.sources.keys()
-      if (oldest !== undefined) this.sources.delete(oldest)
-    }
-    this.sources.set(network, source)
-    return source
   }
 }
 

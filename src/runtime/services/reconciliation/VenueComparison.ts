@@ -3,8 +3,8 @@
  * with an overdue contract, or with a difference that `sim verify` found, is compared at once.
  *
  * A pass first applies the events that the venue has published of the account; it takes no turn itself. Without these events, or
- * without an answer of the venue, the account is compared again in a minute. A difference counts when the next pass, 5 s later, finds it again. While a
- * pass finds new differences, a limited number of further passes follow (A2-103, D5, F14).
+ * without an answer of the venue, the account is compared again in a minute. A difference counts when the next pass, 5 s
+ * later, finds it again. While a pass finds new differences, a limited number of further passes follow (A2-103, D5, F14).
  */
 import { Context, Effect, Layer } from "effect"
 import { BusinessClock } from "../../engine/clock/BusinessClock.ts"

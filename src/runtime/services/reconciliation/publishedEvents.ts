@@ -56,8 +56,8 @@ const tenTimes =
 const unansweredMost = 8
 
 /**
- * The reads of one kind for accounts that are compared together. Each unanswered read takes up to 10 s, so a venue that answers
- * none would hold a slice of 500 accounts for ten minutes. After 8 in a row the other accounts wait for a minute without a read.
+ * The reads of one kind for accounts that are compared together. Each unanswered read takes up to 10 s, so a silent
+ * venue would hold a slice of 500 accounts for ten minutes. After 8 in a row the other accounts wait for a minute without a read.
  */
 export class GroupReads {
   private readonly kind: string

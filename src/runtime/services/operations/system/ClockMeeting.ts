@@ -1,7 +1,7 @@
 /**
- * Keeps the clocks of a sandbox and its venue together, and completes a jump that is under way without a caller. The clocks differ
- * if another service has advanced the venue, or if an advance by this service did not reach the venue. The clock that is behind moves forward to the other, as `sim clock advance`
- * would move it. No clock moves backwards, or during an advance (C4).
+ * Keeps the clocks of a sandbox and its venue together, and completes a jump that is under way without a caller. The clocks
+ * differ if another service has advanced the venue, or if an advance by this service did not reach the venue. The clock that is
+ * behind moves forward to the other, as `sim clock advance` would move it. No clock moves backwards, or during an advance (C4).
  */
 import { type Cause, type Clock, Effect, type Semaphore } from "effect"
 import type { BusinessClock } from "../../../engine/clock/BusinessClock.ts"
