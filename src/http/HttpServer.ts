@@ -6,7 +6,7 @@
 import { Effect, type Scope } from "effect"
 import type { HttpServerRequest, HttpServerResponse } from "effect/http"
 import type { DirectPrincipal, PartnerPrincipal, Principal } from "../runtime/services/partners/Principal.ts"
-import { directDocumentPath, directPrefix } from "./api/direct/DirectApi.ts"
+import { directPrefix } from "./api/direct/DirectApi.ts"
 import { largestOperatorBody } from "./api/operator/commands.ts"
 import { atlasPrefix } from "./operator/atlas/atlasApp.ts"
 import { operatorPrefix } from "./api/OperatorApi.ts"
@@ -14,7 +14,7 @@ import { partnerPrefix } from "./api/PartnerApi.ts"
 import { Dispatcher, type DispatcherOptions } from "./Dispatcher.ts"
 import type { Served } from "./handlers/feature.ts"
 import { Listener, type ListenerOptions } from "./Listener.ts"
-import { directSurface } from "./middleware/directGates.ts"
+import { directSurface, isOfDirectApi } from "./middleware/directGates.ts"
 import { BodyBudget, type BodyBudgetOptions } from "./middleware/BodyBudget.ts"
 import { edged } from "./middleware/edge.ts"
 import { RouteTable, under } from "./middleware/routes.ts"
@@ -80,8 +80,7 @@ const start = <R>(options: HttpServerOptions<R>) =>
       return (request: HttpServerRequest.HttpServerRequest) => {
         const { url } = request
         if (under(url, partnerPrefix)) return dispatcher.handle(request)
-        if (ofDirect !== null && under(url, directPrefix) && !under(url, directDocumentPath))
-          return ofDirect.handle(request)
+        if (ofDirect !== null && isOfDirectApi(url)) return ofDirect.handle(request)
         return under(url, operatorPrefix) || under(url, atlasPrefix) ? operator(request) : publicRoutes(request)
       }
     })

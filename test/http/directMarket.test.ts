@@ -51,7 +51,8 @@ describe("market data of the direct API", () => {
     ["GET", "/v1"],
     ["POST", "/v1/ticker"],
     ["GET", "/v1/market-trades"],
-    ["GET", "/v1/Ticker"]
+    ["GET", "/v1/Ticker"],
+    ["GET", "/v1/openapi.json/x"]
   ])("4010: %s %s without a credential is 401, whether the path exists or not", async (method, path) => {
     const { status, json, headers } = await service.call(method, path)
     assert.deepStrictEqual([status, json.code, json.msg], [401, 4010, "A valid session or API key is required."])

@@ -9,11 +9,11 @@ import type { HttpServerRequest, HttpServerResponse } from "effect/http"
 import type { IncomingMessage, ServerResponse } from "node:http"
 import { invalid, gateRefusals, type WireRefusal } from "../../machines/shared/wireRefusal.ts"
 import { operatorPrefix } from "../api/OperatorApi.ts"
-import { directDocumentPath, directPrefix } from "../api/direct/DirectApi.ts"
 import { partnerPrefix } from "../api/PartnerApi.ts"
 import { Listener, type ListenerOptions } from "../Listener.ts"
 import { type AnswerHeaders, refusalWith } from "../middleware/answers.ts"
 import { byStatus, edgeBodyCap, edged } from "../middleware/edge.ts"
+import { isOfDirectApi } from "../middleware/directGates.ts"
 import { edgeCapGate, verbGate } from "../middleware/gates.ts"
 import { declaredLength } from "../middleware/readBody.ts"
 import { requestIdOf } from "../middleware/requestId.ts"
@@ -47,7 +47,7 @@ const usualAnswerMillis = 30_000
 /** Whether a path is forwarded to routers; the edge answers every other path itself. */
 const ofRouters = (url: string, { passOperator = false }: EdgeServerOptions): boolean =>
   under(url, partnerPrefix) ||
-  (under(url, directPrefix) && !under(url, directDocumentPath)) ||
+  isOfDirectApi(url) ||
   (passOperator && under(url, operatorPrefix)) ||
   under(url, "/healthz") ||
   under(url, "/partner/openapi.json")

@@ -3,13 +3,14 @@
  * refused only after the credential: without one it answers 401 (DIR-4).
  */
 import { Effect } from "effect"
+import { directDocumentPath, directPrefix } from "../api/direct/DirectApi.ts"
 import { rateLimits } from "../../machines/shared/Limits.ts"
 import { directRefusals, gateRefusals } from "../../machines/shared/wireRefusal.ts"
 import { type DirectPrincipal, principalOfVisitor } from "../../runtime/services/partners/Principal.ts"
 import { edgeCapGate, type Gate, type Surface, verbGate } from "./gates.ts"
 import { AddressWindows } from "./RateWindows.ts"
 import { declaredLength } from "./readBody.ts"
-import type { RouteTable } from "./routes.ts"
+import { type RouteTable, under } from "./routes.ts"
 import { sourceAddress } from "./sourceAddress.ts"
 import { networkOf } from "./VisitorLimits.ts"
 
@@ -47,6 +48,10 @@ export const directGates: ReadonlyArray<DirectGate> = [
   findRoute,
   visitorGate
 ]
+
+/** Whether the direct API answers a request target: all of its paths but that of its description, which is a page. */
+export const isOfDirectApi = (url: string): boolean =>
+  under(url, directPrefix) && url.split("?", 1)[0] !== directDocumentPath
 
 /** The direct API, for callers without a credential. */
 export const directSurface = (
